@@ -1,17 +1,20 @@
-"""Brokers that benchmarks talk to, and a sender that keeps a rate."""
+"""Brokers that benchmarks talk to, a sender that keeps a rate, and loops without privacy or durability."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+_TOTALS: Counter[tuple[int, str]] = Counter()  # of a plain loop
 _PYTHON_BROKER = """
 import asyncio, sys
 from amqtt.broker import Broker
@@ -70,3 +73,35 @@ def send_at(rate: float, seconds: float, send: Callable[[int, int], None]) -> No
             send(sent, due - sent)
             sent = due
         time.sleep(0.01)
+
+
+def consume(servers: str, backlog: int, take: Callable[[list[Any]], object]) -> tuple[float, float]:
+    """Read so many messages; return seconds from the first to the last, and seconds of processor."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer(
+        {"bootstrap.servers": servers, "group.id": "plain", "auto.offset.reset": "earliest", "log_level": 0}
+    )
+    consumer.assign([TopicPartition("readings", partition, 0) for partition in range(4)])
+    seen, start, busy = 0, 0.0, time.process_time()
+    while seen < backlog:
+        messages = consumer.consume(20_000, 0.05)
+        start = start or (time.monotonic() if messages else 0.0)
+        take(messages)
+        seen += len(messages)
+    found = time.monotonic() - start, time.process_time() - busy
+    consumer.close()
+    return found
+
+
+def drop(messages: list[Any]) -> None:
+    """Take messages and do nothing."""
+    for message in messages:
+        message.value()
+
+
+def add_up(messages: list[Any]) -> None:
+    """Decode records and add them up by second and person, in memory."""
+    for message in messages:
+        record = json.loads(message.value() or b"")
+        _TOTALS[int(record["at"]), record["who"]] += record["kwh"]

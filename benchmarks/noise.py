@@ -12,7 +12,7 @@ from benchmarks.harness import Topic, duel, rate, show
 from chronodp.randomness import secure
 
 SCALE = 1000.3
-SIZES = (1_000, 10_000, 1_000_000)
+SIZES = (10, 100, 1_000, 10_000, 1_000_000)
 
 
 def measure_choices() -> Topic:

@@ -20,9 +20,11 @@ from chronodp.selection import (
     PermuteAndFlip,
     design_choice,
     pick,
+    pick_runs,
 )
 
 COUNTS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
+ROWS = 1_000  # choices made in one call
 MOST_OPENDP = 10_000
 
 
@@ -42,6 +44,13 @@ def measure() -> Topic:
             mine, other, ratio = duel(partial(pick, *_ours(mechanism, counts), entropy), plain, 1, rounds=5)
             cells = (opendp, mine / opendp) if opendp else ("not measured", "")
             topic.rows.append((count, str(mechanism), mine, other, ratio, *cells))
+    for count in (10, 100):
+        rows = np.random.default_rng(1).poisson(100, (ROWS, count))
+        for mechanism in (PermuteAndFlip(), ExponentialMechanism(), NoisyMax()):
+            design, _ = _ours(mechanism, rows[0])
+            together = partial(pick_runs, design, rows.reshape(-1), np.full(ROWS, count), entropy)
+            mine, other, ratio = duel(together, partial(_plain_rows, rows, unsafe), ROWS, rounds=5)
+            topic.rows.append((count, f"{mechanism}, {ROWS:,} at once", mine, other, ratio, "not measured", ""))
     topic.notes = [
         TURNS,
         "monotone counts around 100, epsilon 1; choosing from utilities that are there already",
@@ -59,6 +68,10 @@ def _ours(mechanism: ChoiceMechanism, counts: NDArray[np.int64]) -> tuple[Choice
 
 def _plain(counts: NDArray[np.int64], unsafe: np.random.Generator) -> int:
     return int(np.argmax(counts + unsafe.exponential(1.0, len(counts))))
+
+
+def _plain_rows(rows: NDArray[np.int64], unsafe: np.random.Generator) -> NDArray[np.int64]:
+    return np.asarray(np.argmax(rows + unsafe.exponential(1.0, rows.shape), axis=1))
 
 
 def _opendp(counts: NDArray[np.int64]) -> Callable[[], object] | None:

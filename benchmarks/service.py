@@ -56,10 +56,10 @@ def measure() -> Topic:
     )
     folder = Path(tempfile.mkdtemp())
     try:
-        with bare(folder) as url:
+        with bare(folder) as (url, _):
             topic.rows.append(("bare FastAPI, 1 worker", "a constant", *asyncio.run(crowd(url, [""], look))))
         for name, workers in (("SQLite", 1), ("PostgreSQL", 2)):
-            with curator(folder / name, name, workers) as (url, tokens):
+            with curator(folder / name, name, workers) as (url, tokens, _):
                 service = f"chronodp, {name}, {workers} worker" + ("s" if workers > 1 else "")
                 for what, work in (
                     ("health", look),
@@ -135,15 +135,15 @@ async def release(http: httpx.AsyncClient, headers: dict[str, str], number: int)
 
 
 @contextmanager
-def bare(folder: Path) -> Iterator[str]:
+def bare(folder: Path) -> Iterator[tuple[str, int]]:
     (folder / "bare.py").write_text(BARE, encoding="utf-8")
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "bare:app", "--port", str(port), "--no-access-log"]
-    yield from answering([*command, "--log-level", "error"], f"http://127.0.0.1:{port}", folder)
+    yield from started([*command, "--log-level", "error"], f"http://127.0.0.1:{port}", folder)
 
 
 @contextmanager
-def curator(folder: Path, database: str, workers: int) -> Iterator[tuple[str, list[str]]]:
+def curator(folder: Path, database: str, workers: int) -> Iterator[tuple[str, list[str], int]]:
     prepare_town(folder, households=200)
     policy = folder / "policy.toml"
     text = policy.read_text(encoding="utf-8").replace("epsilon = 8.0", "epsilon = 1e6")
@@ -161,8 +161,8 @@ def curator(folder: Path, database: str, workers: int) -> Iterator[tuple[str, li
         port = free_port()
         command = [sys.executable, "-c", "from chronodp.cli import main; main()", "serve", "--policy", str(policy)]
         command += ["--ledger", ledger, "--keys", str(folder / "keys"), "--port", str(port)]
-        for url in answering([*command, "--workers", str(workers)], f"http://127.0.0.1:{port}", folder):
-            yield url, tokens
+        for url, process in started([*command, "--workers", str(workers)], f"http://127.0.0.1:{port}", folder):
+            yield url, tokens, process
 
 
 @contextmanager
@@ -181,17 +181,24 @@ def address(folder: Path, database: str) -> Iterator[str]:
 
 
 def answering(command: list[str], url: str, folder: Path) -> Iterator[str]:
+    """Start a service and yield its address once it answers."""
+    for address, _ in started(command, url, folder):
+        yield address
+
+
+def started(command: list[str], url: str, folder: Path) -> Iterator[tuple[str, int]]:
+    """Start a service and yield its address and process once it answers."""
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT), str(folder)])
     process = subprocess.Popen(command, cwd=folder, env=os.environ | {"PYTHONPATH": path}, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             try:
                 json.loads(httpx.get(f"{url}{API}/health", timeout=5).text)
                 break
             except (httpx.HTTPError, ValueError):
-                time.sleep(0.2)
-        yield url
+                time.sleep(0.1)
+        yield url, process.pid
     finally:
         process.terminate()
         process.wait(60)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from chronodp.errors import InvalidArgument
 from chronodp.reading import check_path, line_of, parse_toml, read_text
@@ -45,9 +45,8 @@ _BARE = re.compile(r"[\w-]+")
 Schema: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a key stands.
+class Place(NamedTuple):
+    """Where a key stands. A file has some for each of its keys, and hardly one is told.
 
     Attributes:
         file: the name of the file.
@@ -56,7 +55,7 @@ class Place:
     """
 
     file: str
-    text: str = field(repr=False)
+    text: str
     path: tuple[str | int, ...] = ()
 
     def below(self, key: str | int) -> Place:
@@ -66,6 +65,9 @@ class Place:
     def wrong(self, given: object, allowed: str) -> InvalidArgument:
         """Return the refusal of what stands here."""
         return InvalidArgument(str(self), given, allowed).concealed()
+
+    def __repr__(self) -> str:
+        return f"Place(file={self.file!r}, path={self.path!r})"
 
     def __str__(self) -> str:
         shown = [part if _BARE.fullmatch(part) else repr(part) for part in self.path if isinstance(part, str)]

@@ -211,3 +211,35 @@ def test_the_clip_of_a_mean_is_found(shop: Path, refuse: Callable[..., str]) -> 
     assert made["table"]["measure"]["kind"] == "row_mean"
     assert made["table"]["measure"]["clip"] == [0.0, made["found"]["size"]]
     assert "middle" in refuse("plan", *FLAGS, "--mean", "kwh", "--find", "clip", "--max-periods", "14")
+
+
+BY = ("--by", "region=north,south", "--max-periods", "7")
+
+
+def test_flags_and_file_say_a_clip_for_each_key(shop: Path) -> None:
+    by = 'by = { region = ["north", "south"] }\nmax_periods = 7\nclip = { north = [0, 2], south = [0, 5] }\n'
+    (shop / "clips.toml").write_text(f"{FILE}{by}", encoding="utf-8")
+    flags = ("--sum", "kwh", "--clip-of", "north=0,2", "--clip-of", "south=0,5")
+    said = json.loads(run("plan", *FLAGS, *BY, *flags, "--json"))
+    assert said == json.loads(run("plan", "-c", "clips.toml", "--json"))
+    assert said["design"]["table"]["measure"]["clips"]["ends"] == [[0.0, 2.0], [0.0, 5.0]]
+    paid = ("--dataset", "people", "--request", "by-key", "--json")
+    rows = pd.DataFrame(json.loads(run("release", *FLAGS, *BY, *flags, *paid))["series"])
+    wide = (rows["upper"] - rows["lower"]).groupby(rows["region"]).mean()
+    assert abs(wide["south"] / wide["north"] - 2.5) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("--clip-of", "north=0,2", "--clip", "0", "5"), "left out beside --clip"),
+        (("--clip-of", "0,2"), "a key, once"),
+        (("--clip-of", "north=0,2", "--clip-of", "north=0,3"), "a key, once"),
+        (("--clip-of", "north=much"), "numbers with commas"),
+        (("--clip-of", "north=0,2"), "keys of one column"),
+        (("--clip-of", "north=0,2", "--find", "clip"), "given or found"),
+    ],
+)
+@pytest.mark.usefixtures("shop")
+def test_clips_that_are_none_are_refused(refuse: Callable[..., str], flags: tuple[str, ...], says: str) -> None:
+    assert says in refuse("plan", *FLAGS, *BY, "--sum", "kwh", *flags)

@@ -30,6 +30,7 @@ KINDS = (
     "places",
     "active",
     "norm",
+    "clips",
     "where",
     "found",
     "missing",
@@ -85,7 +86,7 @@ def fill(folder: Path) -> cdp.Ledger:
 
 def _tables(ledger: cdp.Ledger) -> None:
     load = meters().sum("kwh", clip=(0.0, 3.0))
-    edges = (0.0, 1.0, 2.0, 3.0)
+    edges, clips = (0.0, 1.0, 2.0, 3.0), {"north": (0.0, 1.0), "south": (0.0, 3.0)}
     land = pd.DataFrame({"land": ["all", "all"], "region": ["north", "south"]})
     asked: dict[str, Any] = {
         "plain": load.plan(**PRICE),
@@ -97,6 +98,7 @@ def _tables(ledger: cdp.Ledger) -> None:
         "places": meters().count().by(cdp.Places(land, "land", "region")).plan(**PRICE),
         "active": meters().active("2D", max_stays=2).plan(**PRICE),
         "norm": meters().sum("kwh", bound=cdp.Norm(4.0)).plan(**PRICE),
+        "clips": meters().sum("kwh", clip=clips).by(region=["north", "south"]).plan(**PRICE),
         "where": meters().count().where("kwh > 0.5").plan(**PRICE),
         "found": meters().sum("kwh", clip=cdp.Find()).plan(epsilon=20.0, delta=1e-6),
         "missing": load.plan(**PRICE, missing=cdp.Missing()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow
 
 import chronodp as cdp
 from chronodp.dataset import Query, Records
-from chronodp.engines import Question, Totals
+from chronodp.engines import Question, Scaling, Totals
 from chronodp.privacy import Calendar
 
 __all__ = ["digest", "random_question", "random_table"]
@@ -84,7 +85,11 @@ def random_question(chance: random.Random) -> Question:
     plan = query.plan(epsilon=1.0)
     if not isinstance(plan.origin, Records):
         raise TypeError(plan.origin)
-    return plan.origin.question(plan.design)
+    question = plan.origin.question(plan.design)
+    if question.value is None or question.edges or not split or chance.random() < 0.5:
+        return question
+    scales = tuple(chance.choice((1.0, 0.3, 1 / 7, 0.01)) for _ in question.groupings[0].keys)
+    return replace(question, scaling=Scaling(0, scales))
 
 
 def digest(totals: Totals) -> str:

@@ -21,6 +21,7 @@ from chronodp.engines import (
     Grouping,
     Question,
     Record,
+    Scaling,
     Totals,
     find_source,
     people_index as people_index_module,
@@ -40,6 +41,7 @@ CALENDARS = (
     Calendar("7s", "2026-01-01", "2026-01-01T00:07"),
 )
 REGION = Grouping("region", ("north", "south"))
+UNLIKE = Scaling(0, (1.0, 0.3))
 
 
 def questions(calendar: Calendar) -> list[Question]:
@@ -48,6 +50,9 @@ def questions(calendar: Calendar) -> list[Question]:
         replace(summed, max_periods=2, max_places=1),
         replace(summed, max_periods=3),
         replace(summed, user=None),
+        replace(summed, max_periods=2, max_places=1, scaling=UNLIKE),
+        replace(summed, rows=2, max_periods=2, scaling=UNLIKE),
+        replace(summed, user=None, scaling=UNLIKE),
         replace(summed, squares=0, user=None),
         replace(summed, squares=5, max_periods=3),
         replace(summed, value=None, clip=(0, 2**20), max_periods=1, max_places=2),
@@ -157,8 +162,8 @@ def test_rows_that_went_to_disk_give_the_same(
     assert not list(tmp_path.iterdir())
 
 
-def _tiny(count: int, types: tuple[type[np.generic], ...], *, memory: int, folder: str | None) -> Partitions:
-    return Partitions(count, types, memory=min(memory, 10_000), folder=folder)
+def _tiny(types: tuple[type[np.generic], ...], *, memory: int, folder: str | None) -> Partitions:
+    return Partitions(types, memory=min(memory, 10_000), folder=folder)
 
 
 def largest_squares(user: str | None) -> tuple[pyarrow.Table, Question, Totals]:

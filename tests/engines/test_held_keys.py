@@ -126,8 +126,8 @@ def test_many_rows_have_one_digest(tmp_path: Path, trials: Trials, monkeypatch: 
     assert not list(tmp_path.iterdir())
 
 
-def _tiny(count: int, types: tuple[type[np.generic], ...], *, memory: int, folder: str | None) -> Partitions:
-    return Partitions(count, types, memory=min(memory, 10_000), folder=folder)
+def _tiny(types: tuple[type[np.generic], ...], *, memory: int, folder: str | None) -> Partitions:
+    return Partitions(types, memory=min(memory, 10_000), folder=folder)
 
 
 @pytest.mark.parametrize("name", ASKED)

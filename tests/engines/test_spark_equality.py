@@ -10,7 +10,10 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from chronodp.engines import DuckDB, Spark, find_source
+from chronodp.engines import DuckDB, Grouping, Question, Spark, find_source
+from chronodp.engines.chosen import LISTED
+from chronodp.engines.spark.frames import part_of
+from chronodp.engines.statement import statement
 from chronodp.privacy import Grid
 from tests.conftest import Trials
 from tests.engines.neighbours import random_world
@@ -34,8 +37,10 @@ def test_random_questions_have_equal_digests(spark: Any, trials: Trials, tmp_pat
         for form in [frame, chance.choice(forms[:2]), forms[2]]:
             found = Spark().totals(find_source(form), question, key=f"key {number}")
             assert digest(found) == digest(expected)
+        found = Spark(sparse=True).totals(find_source(chance.choice(forms)), question, key=f"key {number}")
+        assert digest(found) == digest(expected)
         if number % 2:
-            told = Spark().tally(find_source(frame), question, key="k")
+            told = Spark(sparse=number % 4 == 1).tally(find_source(frame), question, key="k")
             assert told == DuckDB(threads=2).tally(find_source(table), question, key="k")
         seen.add(digest(expected))
     assert len(seen) == trials(20, least=4)
@@ -106,3 +111,43 @@ def test_nothing_in_a_plan_can_differ_when_it_runs_again(spark: Any, tmp_path: P
         plan = text.executedPlan().toString()
         first = plan.rindex("Exchange hashpartitioning(person") if question.user else plan.rindex("Exchange")
         assert "partial_" in plan[first:]  # added up before it travels
+
+
+def test_sparse_rows_travel_once_and_change_no_number(spark: Any, tmp_path: Path) -> None:
+    calendar = CALENDARS[1]
+    chance = random.Random(8)
+    worlds = [random_world(chance, calendar, most=60) for _ in range(25)]
+    limited = [one for one in questions(calendar) if one.chooses or one.norm is not None or one.window is not None]
+    for index, question in enumerate(limited[::4]):
+        wide, table = widened_table(worlds, question)
+        pyarrow.parquet.write_table(table, tmp_path / f"{index}.parquet")
+        source = find_source(spark.read.parquet(str(tmp_path / f"{index}.parquet")))
+        assert same(Spark(sparse=True).totals(source, wide, key="key"), run_reference(worlds, question, "key"))
+        ways = {}
+        for sparse in (False, True):
+            run = Spark(sparse=sparse).query(source, wide, key="key")._jdf.queryExecution()
+            assert run.analyzed().deterministic()
+            ways[sparse] = run.executedPlan().toString().count("Exchange hashpartitioning(person")
+        assert ways[True] < ways[False]
+
+
+def test_more_keys_than_a_text_lists_are_joined(spark: Any, tmp_path: Path) -> None:
+    calendar, count = CALENDARS[1], LISTED + 500
+    start = int(calendar.edges[0])
+    rows = [(start + 3_600_000_000 * (row % 5), f"u{row % 70}", f"k{row * 7 % (count + 9)}") for row in range(6_000)]
+    moments, people, keys = zip(*rows, strict=True)
+    at = pyarrow.array(moments, pyarrow.timestamp("us", tz="UTC"))
+    table = pyarrow.table({"at": at, "who": list(people), "place": list(keys)})
+    pyarrow.parquet.write_table(table, tmp_path / "keys.parquet")
+    grouping = Grouping("place", tuple(f"k{number}" for number in range(count)))
+    question = Question(calendar, "at", "who", None, Grid(1.0), (0, 1), (grouping,), max_periods=2, max_places=3)
+    frame = spark.read.parquet(str(tmp_path / "keys.parquet"))
+    expected = DuckDB(threads=2).totals(find_source(table), question, key="k")
+    assert expected.people.sum() > 100
+    assert same(Spark().totals(find_source(frame), question, key="k"), expected)
+    assert "k1499" not in statement(question, [part_of(frame, question)], key="k", dialect="spark")
+    plan = Spark().query(find_source(frame), question, key="k")._jdf.queryExecution().executedPlan().toString()
+    assert "BroadcastHashJoin" in plan
+    normed = replace(question, max_periods=None, max_places=None, norm=3)
+    expected = DuckDB(threads=2).totals(find_source(table), normed, key="k")
+    assert same(Spark().totals(find_source(frame), normed, key="k"), expected)

@@ -126,4 +126,5 @@ def _cells(record: Record) -> dict[Cell, Value]:
 def widened(question: Question, worlds: int) -> Question:
     """Return the same question about so many worlds."""
     names = tuple(str(number) for number in range(worlds))
-    return replace(question, groupings=(Grouping("world", names), *question.groupings))
+    scaling = question.scaling and replace(question.scaling, grouping=question.scaling.grouping + 1)
+    return replace(question, groupings=(Grouping("world", names), *question.groupings), scaling=scaling)

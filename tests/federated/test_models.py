@@ -52,6 +52,26 @@ def test_the_convolution_sees_no_future_and_as_far_back_as_stated() -> None:
     assert reached.tolist() == [False] * 5 + [True] * 7
 
 
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("kernel", [2, 3, 5])
+def test_the_convolution_is_torchs(layers: int, kernel: int) -> None:
+    """Of all periods, though it computes those alone that the answer needs."""
+    network = ConvolutionNetwork(2, 4, layers, kernel, 3)
+    for periods in (1, 2, 3, 5, 8, 11, 40):
+        series = torch.randn(5, periods, 2, generator=torch.Generator().manual_seed(periods))
+        with torch.no_grad():
+            state = network.enter(series)
+            for layer, look in enumerate(network.filters):
+                assert isinstance(look, nn.Linear)
+                # torch's filters go from the oldest period to the newest.
+                filters = look.weight.reshape(4, kernel, 4).flip(1).transpose(1, 2)
+                past = nn.functional.pad(state.transpose(1, 2), ((kernel - 1) * 2**layer, 0))
+                seen = nn.functional.conv1d(past, filters, look.bias, dilation=2**layer).transpose(1, 2)
+                state = state + torch.relu(seen)
+            assert torch.allclose(network(series), network.answer(state[:, -1]), atol=1e-5)
+            assert torch.allclose(network(series[2]), network(series)[2], atol=1e-5)  # one person as several
+
+
 @pytest.mark.parametrize("architecture", EVERY, ids=str)
 def test_each_persons_gradient_is_that_of_its_own_loss(architecture: Architecture) -> None:
     model = design(architecture)

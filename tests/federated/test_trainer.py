@@ -11,7 +11,7 @@ from torch import nn
 import chronodp as cdp
 from chronodp.errors import BudgetExhausted, InvalidArgument, StreamConflict
 from chronodp.federated import Federation, Holder
-from chronodp.federated.models import Convolution, Recurrent
+from chronodp.federated.models import Architecture, Convolution, Recurrent
 from chronodp.federated.training import Trainer, area_under_curve, losses_of_people, predict
 from chronodp.federated.training.clipping import whole_rows
 from chronodp.federated.training.gradients import PersonGradients
@@ -96,6 +96,37 @@ def test_only_the_declared_number_of_people_scales(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("architecture", [Recurrent(3), Convolution(3, 2, 2)], ids=str)
+def test_a_run_that_stops_goes_on_with_the_same_bits(tmp_path: Path, architecture: Architecture) -> None:
+    """Also where groups have other sizes: they change how long a step takes, and no bit of it."""
+    plan = make_plan(design(architecture))
+    start = plan.model.first_parameters()
+    values, targets = make_people(60)
+    with open_ledger(tmp_path, plan, "whole", "parts") as ledger:
+
+        def holder(dataset: str, sizes: str, seed: int) -> Trainer:
+            return Trainer(
+                plan,
+                values,
+                targets,
+                people=60,
+                all_people=60,
+                ledger=ledger,
+                dataset=dataset,
+                name=dataset,
+                run="trial",
+                entropy=seeded(seed),
+                group_sizes=sizes,
+            )
+
+        whole = [holder("whole", "one", number).update(number, start) for number in (1, 2, 3)]
+        for number in (1, 2, 3):  # a process of its own each
+            assert np.array_equal(holder("parts", "several", number).update(number, start), whole[number - 1])
+        again = holder("parts", "one", 9)
+        assert all(np.array_equal(again.update(number, start), whole[number - 1]) for number in (1, 2, 3))
+
+
+@pytest.mark.long
 def test_seeds_repeat_a_run_and_are_told(tmp_path: Path) -> None:
     plan = make_plan(design(Recurrent(3)))
     models = []
@@ -167,6 +198,8 @@ def test_bad_holders_are_refused_before_anything_is_spent(tmp_path: Path) -> Non
             ("run must be a name of up to 64", (plan, values, targets), {"run": "the spring"}),
             ("BatchNorm1d", (plan, values, targets), {"network": nn.Sequential(nn.Flatten(-2), nn.BatchNorm1d(24))}),
             ("entropy", (plan, values, targets), {"entropy": np.random.default_rng(0)}),
+            ("group_sizes must be one or several", (plan, values, targets), {"group_sizes": "many"}),
+            ("device must be cpu", (plan, values, targets), {"device": "tpu"}),
         ]
         for named, arguments, changes in cases:
             with pytest.raises(InvalidArgument, match=named):

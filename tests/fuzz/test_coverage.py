@@ -68,7 +68,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "federated.training.trainer.Trainer",
         "live.runner.Live",
         "live.state.State",
-        "live.structured_streaming.BatchSink",
+        "live.structured_streaming.",
         "local.absorption.Absorption",
         "report.",
         "selection.arima.choose_order.",

@@ -56,7 +56,7 @@ def test_a_day_of_gaussian_releases_costs_what_gdp_says(ledger: Ledger) -> None:
     with pytest.raises(BudgetExhausted):
         ledger.spend("enough", GaussianCost(1.0, 500.0), unit=User())
     ledger.spend("short", RepeatedCost(release, 1439), unit=User())
-    with pytest.raises(BudgetExhausted, match="mu squared"):
+    with pytest.raises(BudgetExhausted, match="of epsilon at delta"):
         ledger.spend("short", release, unit=User())
     ledger.open("basic", unit=User(), epsilon=100.0)
     with pytest.raises(BudgetExhausted):

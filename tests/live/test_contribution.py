@@ -15,6 +15,7 @@ from chronodp.errors import InvalidArgument, MissingBound, StreamConflict, UnitM
 from chronodp.live import Limits, Windows, alert_design, open_streams, stream_design
 from chronodp.live.contribution import terms_of
 from chronodp.live.records import Batch
+from chronodp.live.window_counts import WindowCounts
 from chronodp.live.window_totals import WindowTotals
 from chronodp.privacy import RecordUnit
 
@@ -44,15 +45,14 @@ def totals(limits: Limits, rows: Iterable[tuple[str, Visit]], *, singly: bool = 
     """Count records stage by stage; the clock closes one window after each stage."""
     rows = list(rows)
     tally = WindowTotals(limits, KEY)
-    used: dict[bytes, int] = {}
+    used = WindowCounts()
     table = []
     for window in range(SEEN):
         stage = [row for row in rows if row[1][0] == window]
         for some in [[row] for row in stage] if singly else [stage]:
             tally.add(batch_of(limits, some), first=window, last=limits.windows.last_open(window))
-        closing = tally.closing(window, lambda people: {one: used.get(one, 0) for one in people})
-        for person in closing.people:
-            used[person] = used.get(person, 0) + 1
+        closing = tally.closing(window, used.of)
+        used.add(closing.people)
         tally.forget(window + 1)
         table.append(tuple((closing.totals * limits.grid.step).tolist()))
     return tuple(table)
@@ -221,7 +221,7 @@ def test_a_civil_period_that_cuts_windows_has_the_wider_bound() -> None:
         times = np.array([grid.begins(0) + second * 1_000_000 for second, _ in rows], dtype=np.int64)
         zeros = np.zeros(len(rows), np.int64)
         tally.add(Batch(times, zeros, ["ann"], zeros, np.array([value for _, value in rows]), None, 0), first=0, last=1)
-        made = [tally.closing(window, lambda _: {}).totals * limits.grid.step for window in range(2)]
+        made = [tally.closing(window, WindowCounts().of).totals * limits.grid.step for window in range(2)]
         return tuple(tuple(row.tolist()) for row in made)
 
     reached = [0.0, 0]

@@ -15,6 +15,7 @@ from pyarrow import parquet
 from chronodp import Event, User, UserPeriod, Window
 from chronodp.errors import InvalidArgument, MissingBound, StreamConflict
 from chronodp.live import Fields, KeyLimits, Reader, Windows, terms_of
+from chronodp.live.window_counts import WindowCounts
 from chronodp.live.window_keys import WindowKeys
 from chronodp.live.window_totals import Part
 from tests import warm
@@ -136,8 +137,8 @@ def test_windows_hold_pairs_whatever_the_order() -> None:
         for part in parts:
             again.restore(part)
         assert tally.entries == again.entries == 4
-        closing = tally.closing(0, lambda _: {})
-        assert closing == again.closing(0, lambda _: {})
+        closing = tally.closing(0, WindowCounts().of)
+        assert closing == again.closing(0, WindowCounts().of)
         assert sorted(key for _, key in closing.pairs) == ["/a", "/a", "é"]
         assert "ann" not in str(closing)
         tally.forget(1)

@@ -27,7 +27,7 @@ def test_the_page_runs(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     meters.createOrReplaceTempView("meters")
     ledger = cdp.Ledger(tmp_path / "budget.db")
     ledger.open("meters", unit=cdp.User(), epsilon=4.0, delta=1e-6)
-    names: dict[str, Any] = {"spark": spark, "folder": folder, "ledger": ledger, "releases": []}
+    names: dict[str, Any] = {"spark": spark, "folder": folder, "ledger": ledger, "released": []}
     names["checkpoint"] = str(tmp_path / "checkpoint")
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(blocks) == 4
@@ -35,5 +35,5 @@ def test_the_page_runs(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         exec(block, names)
     assert len(names["release"].to_pandas()) == 31 * 24 * 2
     assert names["named"].count().plan(epsilon=1.0).origin.source
-    assert len(names["releases"]) == 1
+    assert [row["window"] for row in names["released"]] == list(range(24))
     assert len(ledger.history("meters")) == 2

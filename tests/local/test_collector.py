@@ -150,11 +150,26 @@ def test_parts_of_many_workers_add_up_to_one_tally(plan: LocalPlan) -> None:
         ReportCounts.from_bytes(b"PK nonsense")
 
 
+def test_reports_that_come_in_many_batches_and_chunks_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = PLANS[0]
+    records = simulate(plan, fleet(200), entropy=seeded(3))
+    mixed = np.concatenate((records, records[::3], records[:50]))
+    mixed["slot"][7::40] = 99
+    whole = collected(plan, mixed)
+    for name, size in (("_BATCH", 64), ("_CHUNK", 10), ("_COUNTED", 7)):
+        monkeypatch.setattr(f"chronodp.local.collector.{name}", size)
+    pieces = collected(plan, mixed)
+    assert whole.dropped == pieces.dropped
+    assert whole.dropped.duplicate > 200
+    assert np.array_equal(whole.reports, pieces.reports)
+    assert np.array_equal(whole.sums, pieces.sums)
+
+
 @given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12), max_size=6))
 def test_ids_are_known_again_whatever_their_halves(batches: list[list[tuple[int, int]]]) -> None:
     seen, known = SeenIds(), set[tuple[int, int]]()
     for batch in batches:
-        fresh = seen.take(np.array(batch, dtype=np.uint64).reshape(-1, 2))
+        fresh = seen.take(seen.digests(np.array(batch, dtype=np.uint64).reshape(-1, 2)))
         for one, new in zip(batch, fresh.tolist(), strict=True):
             if new:
                 assert one not in known

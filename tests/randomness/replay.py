@@ -7,6 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.randomness import SeededKeystream
+
 
 class Replay:
     """Gives out chosen words first, then always the same one, so that two paths see the same further bits."""
@@ -19,6 +21,20 @@ class Replay:
     def words(self, count: int) -> NDArray[np.int64]:
         head, self._words = self._words[:count], self._words[count:]
         return np.concatenate([head, np.full(count - len(head), 0x1F3A5C7E9B2D4680, dtype=np.int64)])
+
+
+class Continued:
+    """Gives out chosen words first, then those of a seed: what draws until it is content comes to an end."""
+
+    seeded: ClassVar[bool] = True
+
+    def __init__(self, *words: NDArray[np.int64], seed: int = 0) -> None:
+        self._words = np.concatenate([np.zeros(0, dtype=np.int64), *words])
+        self._further = SeededKeystream(seed)
+
+    def words(self, count: int) -> NDArray[np.int64]:
+        head, self._words = self._words[:count], self._words[count:]
+        return np.concatenate([head, self._further.words(count - len(head))])
 
 
 def edge_words() -> NDArray[np.int64]:

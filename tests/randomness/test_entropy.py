@@ -4,16 +4,19 @@ import math
 import multiprocessing
 import os
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
-from chronodp.randomness import KeystreamEntropy, SecureKeystream, secure, seeded, slow
+from chronodp.randomness import KeystreamEntropy, SecureKeystream, SeededKeystream, secure, seeded
 from chronodp.randomness.integers import uniform_below, uniform_permutations
 from chronodp.randomness.reservoir import Reservoir
-from chronodp.randomness.variates import LAPLACE
+from chronodp.randomness.stairs import FINE
+from chronodp.randomness.start_check import _decide_no_point, _decide_no_step
+from chronodp.randomness.variates import gaussian, laplace
 from tests.randomness.replay import Replay, edge_words, random_words
 
 
@@ -147,16 +150,49 @@ def test_permutations_with_equal_words_are_drawn_again() -> None:
 @pytest.mark.long
 def test_exponential_coins_agree_with_the_slow_path_on_the_same_bits() -> None:
     words = np.concatenate([edge_words(), random_words(3000, 2)])
-    chance = np.random.default_rng(1)
-    exact = np.array([-math.log(max(abs(int(word)), 1) / 2**63) for word in words])
-    near = exact + chance.choice([-1.0, 0.0, 1.0], len(words)) * chance.uniform(0, 1e-11, len(words))
+    chance, family = np.random.default_rng(1), laplace()
+    edges = np.append(np.zeros(family.stairs.spare), family.stairs.edges)[words & (family.stairs.layers - 1)]
+    exact = edges / FINE * np.abs(words * 2.0**-63)  # of the steps; for the rest any threshold will do
+    near = exact + chance.choice([-1.0, 0.0, 1.0], len(words)) * chance.uniform(0, 1e-13, len(words))
     thresholds = np.maximum(np.where(chance.random(len(words)) < 0.5, near, chance.exponential(2.0, len(words))), 0.0)
-    found = Reservoir(Replay(words), LAPLACE, batch=len(words)).exceed(thresholds)
-    expected = [
-        slow.exponential_exceeds(slow.UniformReal(int(word), Replay()), float(threshold))
-        for word, threshold in zip(words, thresholds, strict=True)
-    ]
-    assert np.array_equal(found, np.array(expected))
+    # One draw of the rest is chosen too; after it further bits are the same, however many are asked for.
+    bits = words, random_words(3 * 2048, 3)
+    found = Reservoir(Replay(*bits), family, batch=len(words)).exceed(thresholds)
+    careful = replace(family, transform=_decide_no_step, judge=_decide_no_point)
+    assert np.array_equal(found, Reservoir(Replay(*bits), careful, batch=len(words)).exceed(thresholds))
+    on_steps = edges > 0
+    assert found[on_steps & (exact > thresholds + 1e-12)].all()
+    assert not found[on_steps & (exact < thresholds - 1e-12)].any()
+
+
+def test_a_variate_is_rounded_at_the_scale_that_took_it() -> None:
+    """Small requests at changing scales, with coins between them, use the variates in order, each of them once."""
+    requests = [(3.0, 5), (3.0, 7), (3.0, 40), (2.0**20, 3), (3.0, 30), (2.0**20, 3), (2.0**20, 200), (0.3, 0)] * 3
+    mixed = Reservoir(SeededKeystream(4), gaussian(), batch=512)
+    drawn = [(scale, mixed.draw(scale, size)) for scale, size in requests]
+    total = sum(size for _, size in requests)
+    whole = Reservoir(SeededKeystream(4), gaussian(), batch=512).draw(2.0**25, total)
+    done = 0
+    for scale, part in drawn:
+        # A fraction within 2^-25 of a half could be rounded to the other side; these seeds have none.
+        assert np.array_equal(part, np.rint(whole[done : done + len(part)] / 2.0**25 * scale)) or scale > 3
+        assert np.abs(part - whole[done : done + len(part)] / 2.0**25 * scale).max(initial=0) < 0.6
+        done += len(part)
+    coins = Reservoir(SeededKeystream(4), laplace(), batch=512)
+    first, excess, second = coins.draw(2.0**25, 5), coins.exceed(np.full(9, 0.7)), coins.draw(2.0**25, 5)
+    whole = Reservoir(SeededKeystream(4), laplace(), batch=512).draw(2.0**25, 19)
+    assert np.array_equal(np.concatenate([first, second]), np.concatenate([whole[:5], whole[14:]]))
+    assert np.array_equal(excess, np.abs(whole[5:14]) > 0.7 * 2.0**25)
+
+
+def test_what_was_given_out_is_not_changed_by_later_draws() -> None:
+    entropy = seeded(2)
+    kept = []
+    for _ in range(4):
+        given = entropy.gaussian(5.0, 10)
+        kept.append(given.copy())
+        given[:] = 0
+    assert np.array_equal(seeded(2).gaussian(5.0, 40), np.concatenate(kept))
 
 
 def test_sure_coins() -> None:

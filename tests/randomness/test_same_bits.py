@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -11,111 +12,89 @@ import pytest
 from numpy.typing import NDArray
 
 from chronodp.randomness import slow
+from chronodp.randomness.logarithm import Workspace
+from chronodp.randomness.pairs import PAIRS, Pairs
 from chronodp.randomness.reservoir import Reservoir
-from chronodp.randomness.variates import EXPONENTIAL, GAUSSIAN, LAPLACE, Family, Workspace
+from chronodp.randomness.rest import Rest
+from chronodp.randomness.rounding import rounding
+from chronodp.randomness.stairs import FINE, Stairs
+from chronodp.randomness.start_check import _decide_no_point, _decide_no_step
+from chronodp.randomness.variates import CERTAIN, Family, exponential, gaussian, judge_points, laplace, step_widths
 from tests.conftest import Trials
-from tests.randomness.replay import Replay, edge_words, random_words
+from tests.randomness.replay import Continued, Replay, edge_words, random_words
 
 SCALES = [0.3, 16.0, 1000.3, 2.0**20, 2.0**29.5]
 UNDECIDED = -(2**62)
+FAMILIES = {"laplace": laplace(), "exponential": exponential(), "gaussian": gaussian()}
+by_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 Words = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 
-class FilterOnly(Reservoir):
-    """A reservoir that marks what it would have handed to the slow path."""
-
-    def _slowly(self, index: int, scale: float) -> int:  # noqa: ARG002 - the signature is the parent's
-        return UNDECIDED
+def undecided(variate: slow.Variate, scale: float) -> int:  # noqa: ARG001 (a slow path's call)
+    return UNDECIDED
 
 
-def fast(family: Family, words: Words, scale: float) -> NDArray[np.int64]:
-    return FilterOnly(Replay(words), family, batch=len(words)).draw(scale, len(words))
+def fast(family: Family, words: Words, scale: float) -> Integers:
+    """Draw, marking what the slow path would have been asked."""
+    return Reservoir(Continued(words), replace(family, slowly=undecided), batch=len(words)).draw(scale, len(words))
 
 
-def reference_laplace(words: Words, scale: float) -> NDArray[np.int64]:
-    return np.array([slow.laplace(slow.UniformReal(int(word), Replay()), scale) for word in words])
+def slowly(family: Family, words: Words, scale: float) -> Integers:
+    """Draw without any help of the fast path."""
+    family = replace(family, transform=_decide_no_step, judge=_decide_no_point)
+    return Reservoir(Continued(words), family, batch=len(words)).draw(scale, len(words))
 
 
-def reference_exponential(words: Words, scale: float) -> NDArray[np.int64]:
-    return np.array([slow.exponential(slow.UniformReal(int(word), Replay()), scale) for word in words])
-
-
-def reference_gaussian(words: Words, scale: float) -> NDArray[np.int64]:
-    half = len(words) // 2
-    numbers = [slow.UniformReal(int(word), Replay()) for word in words]
-    pairs = list(zip(numbers[:half], numbers[half:], strict=True))
-    sines = [slow.gaussian(*pair, scale, cosine=False) for pair in pairs]
-    cosines = [slow.gaussian(*pair, scale, cosine=True) for pair in pairs]
-    return np.array(sines + cosines)
-
-
-REFERENCES: dict[str, tuple[Family, Callable[[Words, float], NDArray[np.int64]]]] = {
-    "laplace": (LAPLACE, reference_laplace),
-    "exponential": (EXPONENTIAL, reference_exponential),
-    "gaussian": (GAUSSIAN, reference_gaussian),
-}
-
-
-def words_for(kind: str, count: int, seed: int) -> Words:
-    edges = edge_words()
-    if kind != "gaussian":
-        return np.concatenate([edges, random_words(count, seed)])
-    radius = np.concatenate([edges, random_words(len(edges), seed + 1), edges, random_words(count // 2, seed + 2)])
-    angle = np.concatenate([random_words(len(edges), seed + 3), edges, edges[::-1], random_words(count // 2, seed + 4)])
-    return np.concatenate([radius, angle])
-
-
-@pytest.mark.parametrize("kind", REFERENCES)
+@by_family
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.long
-def test_agree_on_random_and_edge_words(kind: str, scale: float, trials: Trials) -> None:
-    family, reference = REFERENCES[kind]
+def test_agree_on_random_and_edge_words(family: Family, scale: float, trials: Trials) -> None:
     count = trials(20_000, least=1_000)  # over five scales: 100,000 random values of each kind
-    words = words_for(kind, count, seed=11)
+    words = np.concatenate([edge_words(), random_words(count, 11)])
     values = fast(family, words, scale)
     decided = values != UNDECIDED
-    expected = reference(words, scale)
-    assert np.array_equal(values[decided], expected[decided])
-    assert decided[-(count // 2) :].mean() > (0.99 if scale > 2**25 else 0.9999)
+    assert np.array_equal(values[decided], slowly(family, words, scale)[decided])
+    assert decided[-count:].mean() > 0.999
 
 
-def words_near_boundaries(kind: str, scale: float, count: int, seed: int) -> Words:
-    """Words whose scaled variate lies within three tolerances of a point where the rounding changes."""
-    chance = np.random.default_rng(seed)
-    tolerance = scale * REFERENCES[kind][0].tolerance
-    signs = chance.choice([-1, 1], count)
-    first, second = [], random_words(count, seed + 1)
-    with mpmath.workprec(200):
-        for index in range(count):
-            offset = mpmath.mpf(REFERENCES[kind][0].half) + mpmath.mpf(chance.uniform(-3, 3)) * tolerance
-            if kind != "gaussian":
-                step = min(int(chance.exponential() * scale * 1.5), int(15.5 * scale))
-                size = mpmath.exp(-(step + offset) / mpmath.mpf(scale))
-            else:
-                turn = mpmath.pi / 2 * mpmath.mpf(int(second[index])) / 2**63
-                share = abs(mpmath.cos(turn) if chance.random() < 0.5 else mpmath.sin(turn))
-                step = int(abs(chance.normal()) * scale * float(share))
-                size = mpmath.exp(-(((step + offset) / (scale * share)) ** 2) / 2)
-            first.append(int(mpmath.floor(2**63 * min(size, 1 - mpmath.mpf(2) ** -62))) * int(signs[index]))
-    words = np.array(first, dtype=np.int64)
-    return words if kind != "gaussian" else np.concatenate([words, second])
+def margin(family: Family, scale: float) -> float:
+    """How near a boundary a scaled variate may be and still be rounded: never less than the tolerance, scaled."""
+    constants = rounding(scale, family.bounds)
+    found = constants.uncertain / 2 * 2.0 ** -int(constants.shift)
+    assert found > scale * family.bounds.tolerance
+    return found
 
 
-@pytest.mark.parametrize("kind", REFERENCES)
+def words_near_boundaries(family: Family, scale: float, count: int, seed: int) -> Words:
+    """Words of steps whose scaled variate lies within three margins of a point where the rounding changes."""
+    chance, stairs, bounds = np.random.default_rng(seed), family.stairs, family.bounds
+    words: list[int] = []
+    while len(words) < count:
+        step = int(chance.integers(stairs.spare, stairs.layers))
+        edge = stairs.edges[step - stairs.spare]
+        boundary = int(chance.uniform(0, scale * edge / FINE)) + Fraction(bounds.half)
+        near = boundary + Fraction(chance.uniform(-3, 3) * margin(family, scale))
+        share = int(near / Fraction(scale) / Fraction(edge, FINE) * 2**53)
+        if share < 2**53:
+            words.append((share if chance.random() < 0.5 else -share - 1) * 1024 + step)
+    return np.array(words, dtype=np.int64)
+
+
+@by_family
 @pytest.mark.parametrize("scale", [16.0, 1000.3, 2.0**20])
-def test_agree_within_three_tolerances_of_a_boundary_and_an_injected_error_is_caught(
-    kind: str, scale: float, trials: Trials
+def test_agree_within_three_margins_of_a_boundary_and_an_injected_error_is_caught(
+    family: Family, scale: float, trials: Trials
 ) -> None:
-    family, reference = REFERENCES[kind]
-    words = words_near_boundaries(kind, scale, trials(6_000, least=400), seed=23)
-    expected = reference(words, scale)
+    words = words_near_boundaries(family, scale, trials(3_000, least=200), seed=23)
+    expected = slowly(family, words, scale)
 
     def disagreements(injected: float) -> int:
         chance = np.random.default_rng(5)
 
-        def transform(given: Words, out: NDArray[np.float64], work: Workspace) -> None:
-            family.transform(given, out, work)
-            out += chance.choice([-1.0, 1.0], len(out)) * injected * family.tolerance
+        def transform(stairs: Stairs, given: Words, steps: Words, out: Any, work: Workspace) -> None:
+            step_widths(stairs, given, steps, out, work)
+            out += chance.choice([-1.0, 1.0], len(out)) * injected * margin(family, scale) / scale
 
         values = fast(replace(family, transform=transform), words, scale)
         decided = values != UNDECIDED
@@ -126,33 +105,114 @@ def test_agree_within_three_tolerances_of_a_boundary_and_an_injected_error_is_ca
     assert disagreements(3.0) > 0
 
 
-@pytest.mark.parametrize("kind", REFERENCES)
+@by_family
 @pytest.mark.long
-def test_a_whole_draw_is_the_slow_path_wherever_the_fast_one_gives_up(kind: str) -> None:
-    family, reference = REFERENCES[kind]
-    words = words_for(kind, 256, seed=31)
-    values = Reservoir(Replay(words), family, batch=len(words)).draw(1000.3, len(words))
+def test_a_whole_draw_is_the_slow_path_wherever_the_fast_one_gives_up(family: Family) -> None:
+    words = np.concatenate([words_near_boundaries(family, 1000.3, 300, seed=3), random_words(300, 31)])
+    values = Reservoir(Continued(words), family, batch=len(words)).draw(1000.3, len(words))
     assert (fast(family, words, 1000.3) == UNDECIDED).any()
-    assert np.array_equal(values, reference(words, 1000.3))
+    assert np.array_equal(values, slowly(family, words, 1000.3))
 
 
-@pytest.mark.parametrize("word", [1, -2, 12345, -(2**40), 2**62, -(2**63), 2**63 - 1])
-def test_the_slow_path_agrees_with_plain_high_precision(word: int) -> None:
-    """A third opinion: 400 digits without intervals, at bits chosen by the keystream."""
-    uniform = slow.UniformReal(word, Replay())
-    value = slow.laplace(uniform, 1000.3)
-    exact = uniform.numerator(6)
-    with mpmath.workdps(400):
-        ratio = (mpmath.mpf(exact) + mpmath.mpf(0.5)) / mpmath.mpf(2) ** (64 * 6 - 1)
-        size = mpmath.mpf(1000.3) * mpmath.log(abs(ratio))
-        assert value == int(mpmath.floor((size if ratio > 0 else -size) + mpmath.mpf(0.5)))
-        assert slow.exponential(uniform, 1000.3) == int(mpmath.floor(-size))
-    assert slow.exponential_exceeds(uniform, 0.0)
-    assert slow.exponential_exceeds(uniform, 1.0) == (abs(ratio) < mpmath.exp(-1))
-    angle = slow.UniformReal(2**61 + 7, Replay())
-    pair = [slow.gaussian(uniform, angle, 1000.3, cosine=cosine) for cosine in (False, True)]
-    with mpmath.workdps(400):
-        radius = mpmath.mpf(1000.3) * mpmath.sqrt(-2 * mpmath.log(abs(ratio)))
-        turn = mpmath.pi / 2 * (mpmath.mpf(angle.numerator(6)) + mpmath.mpf(0.5)) / mpmath.mpf(2) ** (64 * 6 - 1)
-        expected = [radius * mpmath.sin(turn), mpmath.sign(ratio) * radius * mpmath.cos(turn)]
-        assert pair == [int(mpmath.floor(part + mpmath.mpf(0.5))) for part in expected]
+def near_the_curve(family: Family, count: int, seed: int) -> tuple[Words, Words, Words]:
+    """Points of boxes within two bounds of the curve, as words that a keystream gives."""
+    stairs, chance = family.stairs, np.random.default_rng(seed)
+    strips = chance.integers(0, len(stairs.shares), count)
+    strips[::3] = 0
+    across = random_words(count, seed + 1)
+    sizes, _ = judge_points(stairs, strips, across, random_words(count, seed + 2))
+    _, _, level, reach = (part[strips] for part in stairs.boxes)
+    height = np.exp(-stairs.curve.depth(sizes) + chance.uniform(-2, 2, count) * CERTAIN)
+    box = np.where(strips == 0, reach * np.abs(across) * 2.0**-63, reach)
+    share = (height - level) / box
+    kept = np.flatnonzero((share > 0) & (share < 1))
+    chosen = stairs.ends[strips] - 1  # the last number of a strip's share
+    return chosen[kept], across[kept], (share[kept] * 2.0**63).astype(np.int64)
+
+
+@by_family
+@pytest.mark.long
+def test_points_near_the_curve_are_judged_as_the_slow_path_does_and_an_injected_error_is_caught(
+    family: Family, trials: Trials
+) -> None:
+    chosen, across, heights = near_the_curve(family, 2_048, seed=7)
+    some = slice(trials(2_048, least=256))
+    fill = random_words(2_048 - len(chosen[some]), 13)
+    words = np.concatenate([chosen[some], fill, across[some], fill, heights[some], fill])
+
+    def drawn(judge: Any) -> list[int]:
+        return [int(word) for word in Rest(Continued(words), replace(family, judge=judge))._draw().across]
+
+    def off(stairs: Stairs, strips: Words, places: Words, highs: Words) -> Any:
+        sizes, apart = judge_points(stairs, strips, places, highs)
+        return sizes, apart + np.where(np.arange(len(apart)) % 2, -3, 3) * CERTAIN
+
+    expected = drawn(_decide_no_point)
+    assert drawn(judge_points) == expected
+    assert drawn(off) != expected
+
+
+def fast_pairs(pairs: Pairs, words: Words, scale: float) -> Integers:
+    """Gaussian pairs as `KeyedNoise` makes them, with what it would have handed to the slow path marked."""
+    variates, result, fractions = np.empty(len(words)), np.empty_like(words), np.empty_like(words)
+    pairs.transform(words, variates, Workspace(len(words)))
+    result[rounding(scale, pairs.bounds).round(variates, result, fractions)] = UNDECIDED
+    return result
+
+
+def reference_pairs(words: Words, scale: float) -> Integers:
+    half = len(words) // 2
+    numbers = [slow.UniformReal(int(word), Replay()) for word in words]
+    pairs = list(zip(numbers[:half], numbers[half:], strict=True))
+    sines = [slow.gaussian(*pair, scale, cosine=False) for pair in pairs]
+    cosines = [slow.gaussian(*pair, scale, cosine=True) for pair in pairs]
+    return np.array(sines + cosines)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.long
+def test_pairs_agree_on_random_and_edge_words(scale: float, trials: Trials) -> None:
+    count, edges = trials(20_000, least=1_000), edge_words()
+    radius = np.concatenate([edges, random_words(len(edges), 12), edges, random_words(count // 2, 13)])
+    angle = np.concatenate([random_words(len(edges), 14), edges, edges[::-1], random_words(count // 2, 15)])
+    words = np.concatenate([radius, angle])
+    values = fast_pairs(PAIRS, words, scale)
+    decided = values != UNDECIDED
+    assert np.array_equal(values[decided], reference_pairs(words, scale)[decided])
+    assert decided[-(count // 2) :].mean() > (0.99 if scale > 2**25 else 0.9999)
+
+
+def pairs_near_boundaries(scale: float, count: int, seed: int) -> Words:
+    chance = np.random.default_rng(seed)
+    signs = chance.choice([-1, 1], count)
+    first, second = [], random_words(count, seed + 1)
+    with mpmath.workprec(200):
+        for index in range(count):
+            offset = mpmath.mpf(0.5) + mpmath.mpf(chance.uniform(-3, 3)) * scale * PAIRS.bounds.tolerance
+            turn = mpmath.pi / 2 * mpmath.mpf(int(second[index])) / 2**63
+            share = abs(mpmath.cos(turn) if chance.random() < 0.5 else mpmath.sin(turn))
+            step = int(abs(chance.normal()) * scale * float(share))
+            size = mpmath.exp(-(((step + offset) / (scale * share)) ** 2) / 2)
+            first.append(int(mpmath.floor(2**63 * min(size, 1 - mpmath.mpf(2) ** -62))) * int(signs[index]))
+    return np.concatenate([np.array(first, dtype=np.int64), second])
+
+
+@pytest.mark.parametrize("scale", [16.0, 1000.3, 2.0**20])
+def test_pairs_agree_near_a_boundary_and_an_injected_error_is_caught(scale: float, trials: Trials) -> None:
+    words = pairs_near_boundaries(scale, trials(6_000, least=400), seed=23)
+    expected = reference_pairs(words, scale)
+
+    def disagreements(injected: float) -> int:
+        chance = np.random.default_rng(5)
+
+        def transform(given: Words, out: NDArray[np.float64], work: Workspace) -> None:
+            PAIRS.transform(given, out, work)
+            out += chance.choice([-1.0, 1.0], len(out)) * injected * PAIRS.bounds.tolerance
+
+        values = fast_pairs(replace(PAIRS, transform=transform), words, scale)
+        decided = values != UNDECIDED
+        assert decided.any()
+        return int((values[decided] != expected[decided]).sum())
+
+    assert disagreements(0.0) == 0
+    assert disagreements(3.0) > 0

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
 from chronodp.report import Line, house_style, series_figure
+from chronodp.report.thinning import MOST_DRAWN, drawn_points
 from tests.contrast import contrast
 from tests.report.examples import HOSTILE, hours
 
@@ -108,13 +110,54 @@ def test_other_texts_are_categories_in_their_own_words() -> None:
 @pytest.mark.long
 def test_many_points_are_drawn_by_the_graphics_card_and_few_are_marked() -> None:
     start = datetime(2026, 1, 1)
-    times = [start + timedelta(minutes=minute) for minute in range(20_001)]
+    times = [start + timedelta(minutes=minute) for minute in range(4_001)]
     zeros = np.zeros(len(times))
-    figure = figure_of(Line("a", times, zeros, zeros - 1, zeros + 1))
-    assert [trace.type for trace in figure.data] == ["scatter", "scattergl"]
+    figure = figure_of(*(Line(name, times, zeros, zeros - 1, zeros + 1) for name in "abcde"))
+    assert [trace.type for trace in figure.data] == ["scatter"] * 5 + ["scattergl"] * 5
     assert not figure.layout.xaxis.rangeslider.visible
     assert figure_of(hours("a")).data[1].mode == "lines"
     assert figure_of(hours("a", count=3)).data[1].mode == "lines+markers"
+
+
+def test_a_long_line_is_thinned_to_points_that_were_released_and_says_so() -> None:
+    count = 50_000
+    values = np.sin(np.arange(count) / 900)
+    values[31_337], values[7_777], values[20_000:20_400] = 9.0, -9.0, np.nan
+    line = Line("a", list(range(count)), values, values - 1, values + 1)
+    figure = series_figure([line], title="t", value_name="v", note="bands of 95 %")
+    band, curve = figure.data
+    assert len(curve.x) <= MOST_DRAWN + 2
+    assert len(band.x) <= 2 * MOST_DRAWN + 10
+    assert [curve.x[0], curve.x[-1]] == [0, count - 1]
+    drawn = dict(zip(curve.x, curve.y, strict=True))
+    assert drawn[31_337] == 9.0
+    assert drawn[7_777] == -9.0
+    assert all(value == values[place] or np.isnan(values[place]) for place, value in drawn.items())
+    assert any(np.isnan(drawn[place]) for place in drawn if 20_000 <= place < 20_400)
+    assert "bands of 95 %; of more than 5,000 points" in figure.layout.title.subtitle.text
+    assert "5,000" not in figure_of(hours("a")).to_json()
+
+
+def test_a_long_line_keeps_the_words_of_the_points_that_are_drawn() -> None:
+    values = np.full(6_000, np.nan)
+    told = [f"reason {place}" for place in range(6_000)]
+    figure = figure_of(Line("a", list(range(6_000)), values, values, values, told))
+    crosses = figure.data[-1]
+    assert len(crosses.x) <= MOST_DRAWN
+    assert all(words == f"reason {place}" for place, words in zip(crosses.x, crosses.customdata, strict=True))
+
+
+@given(st.lists(st.floats(-1e9, 1e9) | st.just(math.nan), max_size=60), st.integers(3, 30))
+def test_least_and_largest_are_always_drawn(values: list[float], most: int) -> None:
+    numbers = np.array(values, dtype=np.float64)
+    places = drawn_points(numbers, most)
+    assert places.tolist() == sorted(set(places.tolist()))
+    assert len(places) <= max(most + 2, 0)
+    known = numbers[np.isfinite(numbers)]
+    if len(known):
+        assert {known.min(), known.max()} <= set(numbers[places].tolist())
+    if len(known) < len(numbers):
+        assert np.isnan(numbers[places]).any()
 
 
 def test_a_crowd_of_lines_is_told_one_by_one() -> None:

@@ -437,3 +437,29 @@ def test_no_candidate_passes_the_widest_by_a_part_of_a_step(tmp_path: Path, most
         assert max(sizes) <= most
     assert max(sizes) == pytest.approx(most, rel=1e-5)  # and the widest itself can be found, to a step
     curator.close()
+
+
+def test_a_clip_for_each_key_is_asked_planned_and_released(house: House) -> None:
+    clips = {"north": [0.0, 0.5], "south": [0.0, 2.0]}
+    asked = {
+        "measure": {"kind": "sum", "column": "kwh", "clip": clips},
+        "by": {"region": ["north", "south"]},
+        "every": "1D",
+        "epsilon": 2.0,
+        "delta": 1e-7,
+    }
+    planned = house.post("ana", "/datasets/meters/plan", asked).json()
+    assert "0 … 0.5 (north), 0 … 2 (south)" in str(planned), planned
+    assert house.post("ana", "/datasets/meters/try", asked).status_code == 200
+    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+        query = client.dataset("meters", every="1D").sum("kwh", clip={"north": (0, 0.5), "south": (0, 2)})
+        plan = query.by(region=["north", "south"]).plan(epsilon=2.0, delta=1e-7)
+    job = house.finish("ana", house.submit("ana", "by key", asked).json()["id"])
+    assert job["state"] == "done", job
+    release = house.get("ana", f"/datasets/meters/releases/{job['release']}").json()
+    assert json.loads(release["release"])["design"]["table"]["measure"]["clips"]["keys"] == ["north", "south"]
+    assert plan is not None
+    wide = {**asked, "measure": {"kind": "sum", "column": "kwh", "clip": {**clips, "south": [0.0, 5000.0]}}}
+    refused = house.post("ana", "/datasets/meters/plan", wide)
+    assert refused.status_code == 403
+    assert refused.json()["error"]["argument"] == "clip", refused.json()

@@ -253,6 +253,22 @@ def test_statements_do_not_grow_with_datasets_jobs_or_releases(tmp_path: Path, m
     assert max(many.values()) <= 30
 
 
+def test_datasets_come_whole_or_by_pages(tmp_path: Path) -> None:
+    for town in open_town(tmp_path, str(tmp_path / "budget.db"), Size(datasets=7, jobs=0, releases=0)):
+        for who in PEOPLE:
+            whole, end = town.get(who, "/datasets")
+            assert end is None
+            pages, after = list[Any](), None
+            while True:
+                found, after = town.get(who, "/datasets", limit=3, **({} if after is None else {"after": after}))
+                pages += found
+                if after is None:
+                    break
+            assert pages == whole
+            assert [one["name"] for one in whole] == [one.name for one in town.curator.policy.datasets.values()]
+        assert town.call("ana", "GET", "/datasets", params={"after": "x"}).status_code == 422
+
+
 def test_claims_of_an_older_ledger_are_counted_once(tmp_path: Path) -> None:
     for town in open_town(tmp_path, str(tmp_path / "budget.db"), Size(datasets=2, jobs=0, releases=40)):
         before = town.get("olga", "/claims")

@@ -14,8 +14,9 @@ from chronodp.cli.curated_town import FIRST, POLICY
 from chronodp.cli.town import END, START, write_town
 from chronodp.errors import InvalidArgument, NotAllowed
 from chronodp.privacy import Calendar
-from chronodp.service.curator import AnyPlan, Curator
+from chronodp.service.curator import Curator
 from chronodp.service.period_lengths import grid_within, periods_covering
+from chronodp.service.planning import AnyPlan
 from chronodp.service.policy_file import parse_policy
 from chronodp.service.presenting import show_dataset, show_plan
 from chronodp.service.question import QueryRequest
@@ -246,7 +247,7 @@ def test_the_scale_of_a_question_is_what_was_declared(policy_of: Any, question: 
     found = plan(curator, SUM | question)
     meters = curator.policy.datasets["meters"]
     assert declared_scale(meters, found) == (None if scale is None else pytest.approx(scale))
-    assert show_plan(meters, found, refused=None, share=0.0).scale == declared_scale(meters, found)
+    assert show_plan(meters, found).scale == declared_scale(meters, found)
 
 
 def test_people_who_are_seldom_there_make_smaller_numbers(policy_of: Any) -> None:
@@ -274,7 +275,7 @@ def test_sums_of_the_town_for_newcomers_hold_the_truth_in_every_length(tmp_path:
     ]
     for question in [*questions, FIRST]:
         made = curator.plan(meters, QueryRequest.model_validate(question))
-        shown = show_plan(meters, made, refused=None, share=0.0)
+        shown = show_plan(meters, made)
         calendar = made.design.table.calendar
         assert calendar is not None
         period = np.searchsorted(calendar.edges, at, side="right") - 1

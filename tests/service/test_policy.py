@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chronodp.cli.curated_town import POLICY
 from chronodp.errors import BudgetConflict, InvalidArgument
 from chronodp.ledger import Ledger
-from chronodp.privacy import PureCost, Unit, UserPeriod, Window
-from chronodp.service import read_policy
+from chronodp.privacy import PureCost, Unit, User, UserPeriod, Window
+from chronodp.service import opening, read_policy
 from chronodp.service.curator import Curator
 from chronodp.service.policy_file import parse_policy
+from tests.service.lives import write_life_policy
 from tests.service.town import ROOT, write_policy
 
 DATASET = 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'
@@ -92,6 +95,55 @@ def test_terms_never_change_under_the_same_name(tmp_path: Path) -> None:
     with pytest.raises(BudgetConflict, match="other terms"):
         second.open_budgets()
     second.close()
+
+
+def test_many_budgets_are_opened_in_few_transactions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    curator = Curator(read_policy(_many(tmp_path, 30)), str(tmp_path / "budget.db"))
+    transaction = curator.ledger._store.transaction
+
+    def counted() -> Any:
+        begun.append(1)
+        return transaction()
+
+    monkeypatch.setattr(curator.ledger._store, "transaction", counted)
+    monkeypatch.setattr(opening, "_TOGETHER", 10)
+    curator.open_budgets()
+    assert len(begun) == 3
+    opened = {(name, analyst): budget for name, analyst, budget in curator.ledger.budgets()}
+    assert len(opened) == 60
+    with Ledger(tmp_path / "other.db") as ledger:  # one by one, as anybody would
+        meters = curator.policy.datasets["d7"]
+        ledger.open("d7", unit=meters.unit.on(meters.calendar), epsilon=meters.epsilon, delta=meters.delta)
+        ledger.allot("d7", "ana", epsilon=0.5, delta=meters.delta)
+        assert {(name, analyst): budget for name, analyst, budget in ledger.budgets()} == {
+            key: opened[key] for key in (("d7", ""), ("d7", "ana"))
+        }
+    curator.close()
+
+
+def test_terms_that_conflict_open_nothing_beside_them(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("d3", unit=User(), epsilon=7.0)
+    curator = Curator(read_policy(_many(tmp_path, 5)), str(tmp_path / "budget.db"))
+    with pytest.raises(BudgetConflict, match="'d3' is open with other terms"):
+        curator.open_budgets()
+    assert [name for name, _, _ in curator.ledger.budgets()] == ["d3"]
+    curator.close()
+
+
+def test_a_worker_gets_the_policy_as_it_was_read(tmp_path: Path) -> None:
+    for write in (write_policy, write_life_policy):
+        policy = read_policy(write(tmp_path))
+        assert pickle.loads(pickle.dumps(policy)) == policy
+
+
+def _many(folder: Path, datasets: int) -> Path:
+    whole = write_policy(folder).read_text(encoding="utf-8")
+    other = whole[whole.index("[datasets.other]") :].replace("analysts.ben", "analysts.ana").replace("1.0", "0.5")
+    named = (other.replace("datasets.other", f"datasets.d{number}") for number in range(datasets))
+    (folder / "many.toml").write_text("\n".join(named), encoding="utf-8")
+    return folder / "many.toml"
 
 
 def test_the_policy_for_newcomers_reads(tmp_path: Path) -> None:

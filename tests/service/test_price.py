@@ -10,7 +10,8 @@ import pytest
 
 from chronodp.errors import NotAllowed
 from chronodp.privacy import FailureCost, GaussianCost, PureCost, SequenceCost
-from chronodp.service.curator import AnyPlan, Curator
+from chronodp.service.curator import Curator
+from chronodp.service.planning import AnyPlan
 from chronodp.service.policy_file import read_policy
 from chronodp.service.price import check_price, epsilon_at
 from chronodp.service.question import QueryRequest

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
 from chronodp.service.policy import Policy
 from chronodp.service.policy_file import read_policy
+from chronodp.service.shared_files import _candidates, _Files, _fixed, _one_file, _one_folder, by_name
 
 DATASET = """
 [datasets.{name}]
@@ -102,3 +105,40 @@ def test_names_that_differ_in_letters_are_told_apart_where_the_disk_does(folder:
 def test_an_owner_may_say_that_they_are_other_people(folder: Path) -> None:
     policy = read(folder, "rows.csv", "rows.csv", more="other_people = true")
     assert policy.datasets["second"].other_people
+
+
+PARTS = st.sampled_from(["a", "A", "b", "ab", "*", "a*", "*b", "?", "[ab]", "[a", "**"])
+
+
+@st.composite
+def files(draw: st.DrawFn) -> _Files:
+    """Return what a disk may say of a path or pattern."""
+    path = ("/", *draw(st.lists(PARTS, min_size=1, max_size=4)))
+    there = draw(st.integers(0, len(_fixed(path))))
+    known = frozenset((1, number) for number in draw(st.lists(st.integers(0, 3), max_size=2)))
+    root = (2, draw(st.integers(0, 1))) if there else None
+    return _Files(known, path, root, tuple(part.casefold() for part in path[there:]), len(_fixed(path)))
+
+
+@given(listed=st.lists(files(), min_size=2, max_size=6))
+def test_no_two_that_could_be_one_are_told_apart_by_how_they_begin(listed: list[_Files]) -> None:
+    found = _candidates(listed)
+    for first, second in itertools.combinations(range(len(listed)), 2):
+        one, other = listed[first], listed[second]
+        if one.known & other.known or _one_file(one, other) or _one_folder(one, other):
+            assert (first, second) in found
+
+
+@given(names=st.lists(st.lists(PARTS, min_size=1, max_size=4), min_size=2, max_size=6))
+def test_nor_are_names_that_nobody_looked_up(names: list[list[str]]) -> None:
+    listed = [by_name("/".join(["/data", *name])) for name in names]
+    found = _candidates(listed)
+    for first, second in itertools.combinations(range(len(listed)), 2):
+        if _one_file(listed[first], listed[second]):
+            assert (first, second) in found
+
+
+def test_of_ten_thousand_files_hardly_two_are_compared() -> None:
+    listed = [by_name(f"/data/d{number:05d}/*.parquet") for number in range(5000)]
+    listed += [by_name(f"/data/one/d{number:05d}-*.parquet") for number in range(5000)]
+    assert not _candidates(listed)

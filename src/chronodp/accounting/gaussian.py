@@ -95,7 +95,8 @@ def mu_for(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=256)  # whoever plans a release tries many kinds of noise at one epsilon and delta
 def _largest_mu(epsilon: float, delta: float) -> float | None:
-    return largest(lambda value: delta_of(value, epsilon) <= delta)  # down: a smaller mu asks for more noise
+    # Down: a smaller mu asks for more noise.
+    return largest(lambda value: delta_of(value, epsilon) <= delta, near=_near_mu(epsilon, delta))
 
 
 def sigma(epsilon: float, delta: float, *, sensitivity: float = 1.0) -> float:
@@ -163,6 +164,26 @@ def _near(mu: float, delta: float) -> float:
         if abs(step) <= 1e-12 * value:
             break
     return value if 1e-290 < value < 1e290 else 1.0
+
+
+def _near_mu(epsilon: float, delta: float) -> float:
+    """Return about the mu of (epsilon, delta), by Newton's method on logarithms; not a number where that fails."""
+    # Of e^(-(epsilon / mu - mu / 2)^2 / 2) = delta: above the answer, or not far below.
+    reach = math.sqrt(-2 * math.log(delta))
+    value = max(2 * epsilon / (reach + math.sqrt(reach * reach + 2 * epsilon)), delta)
+    for _ in range(40):
+        if not 1e-150 < value < 1e150:
+            break
+        found, upper = delta_of(value, epsilon), value / 2 - epsilon / value
+        # The derivative of delta in mu is the normal density at ``upper``.
+        rise = value * math.exp(-upper * upper / 2) / math.sqrt(2 * math.pi)
+        step = (math.log(delta) - math.log(found)) * found / rise if found > 0 and rise > 0 else math.nan
+        if not abs(step) < 100:
+            break
+        value *= math.exp(step)
+        if abs(step) <= 1e-11:
+            return value
+    return math.nan
 
 
 def _square(value: float) -> tuple[float, float]:

@@ -15,6 +15,7 @@ __all__ = ["largest", "largest_count", "minimum", "smallest"]
 
 _RELATIVE = 1e-14
 _GOLDEN = 0.6180339887498949
+_ABOUT = 1e-9
 _NEAR = 1e-7  # of an optimum, whose value differs by the square of that
 
 
@@ -30,14 +31,28 @@ def smallest(
     return high if high <= limit else None
 
 
-def largest(holds: Callable[[float], bool], *, limit: float = 1e300) -> float | None:
+def largest(holds: Callable[[float], bool], *, near: float = math.nan, limit: float = 1e300) -> float | None:
     """Return the largest x > 0 where ``holds`` is true, rounded down; None if it is false down to 1 / ``limit``.
 
-    ``holds`` must be true below some point and false above it.
+    ``holds`` must be true below some point and false above it. A ``near`` of that point, right to nine digits, saves
+    half of the work and does not change the answer; if it is wrong, it saves nothing.
     """
+
+    def fails(value: float) -> bool:
+        return not holds(value)
+
+    if math.isfinite(near):
+        # The same search, step by step, but nothing is computed where the answer is known.
+        low, high = _around(lambda value: fails(value) if _meets(value, near) else value > near, 1.0, 3.0, limit)
+        if _meets(low, near) and _meets(high, near) and holds(low) and fails(high):
+            return low
     # The lower end, where ``not holds`` was found false.
-    low, _ = _around(lambda value: not holds(value), 1.0, 3.0, limit)
+    low, _ = _around(fails, 1.0, 3.0, limit)
     return low if low >= 1 / limit else None
+
+
+def _meets(value: float, near: float) -> bool:
+    return abs(value - near) <= _ABOUT * near
 
 
 def _around(turns: Callable[[float], bool], start: float, step: float, limit: float) -> tuple[float, float]:

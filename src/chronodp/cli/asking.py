@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from chronodp.cli.place_file import read_focus, read_places
 from chronodp.cli.question_options import OPTIONS, read_options
+from chronodp.cli.question_texts import read_clips, read_derived, read_groups, read_numbers
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import parse_record_unit
 from chronodp.reading import closed_file
@@ -59,12 +60,12 @@ class Asked:
             max_periods=find.instead_of("max_periods", options.get("max_periods")),
             reading=self._reading(),
             where=options.get("where"),
-            columns=_derived(options.get("column")),
+            columns=read_derived(options.get("column")),
         )
         blocks = [name for name in _BLOCKS if options.get(name)]
         if len(blocks) > 1:
             raise InvalidArgument("blocks", " and ".join(blocks), "one of --total, --peak, --trough")
-        by: dict[str, Any] = {**_groups(options.get("by")), **self._discover()}
+        by: dict[str, Any] = {**read_groups(options.get("by")), **self._discover()}
         places = self._places()
         return ask_question(
             series,
@@ -124,7 +125,7 @@ class Asked:
             return {}
         if not isinstance(column, str) or not column:
             raise InvalidArgument("discover", column, "one column, such as --discover page")
-        if column in _groups(self.options.get("by")):
+        if column in read_groups(self.options.get("by")):
             raise InvalidArgument("discover", column, "a column that --by does not name: keys are given or found")
         with _as_written(_DISCOVER):
             return {column: Discover(**said)}
@@ -171,6 +172,10 @@ class Asked:
         for argument in asking.arguments:
             if argument.kind in ("column", "length"):  # what the kind's own option says
                 question[argument.name] = options[asking.kind]
+            elif argument.kind == "clips" and options.get("clip_of") is not None:
+                if options.get("clip") is not None:
+                    raise InvalidArgument("clip_of", options["clip_of"], "left out beside --clip, one for all groups")
+                question[argument.name] = read_clips(options["clip_of"])
             elif options.get(argument.name) is not None or (argument.needed and argument.name not in find.bounds):
                 given = self.needed(argument.name)
                 if given != _FOUND or argument.name != "norm":
@@ -241,47 +246,13 @@ def _as_written(options: dict[str, str]) -> Iterator[None]:
         raise error.renamed(written[error.name]) from None
 
 
-def _groups(by: object) -> dict[str, list[object]]:
-    if isinstance(by, dict):
-        return by
-    groups: dict[str, list[object]] = {}
-    for text in by if isinstance(by, list | tuple) else []:
-        column, _, keys = str(text).partition("=")
-        if not column or not keys:
-            raise InvalidArgument("by", text, "a column and its keys, such as region=north,south")
-        groups[column] = list(keys.split(","))
-    return groups
-
-
-def _derived(columns: object) -> dict[str, str]:
-    if isinstance(columns, dict):
-        return columns
-    derived: dict[str, str] = {}
-    for text in columns if isinstance(columns, list | tuple) else []:
-        name, _, expression = str(text).partition("=")
-        name = name.strip()
-        if not name or not expression or name in derived:
-            raise InvalidArgument("column", text, "a name, once, and an expression, such as late='dep_delay > 15'")
-        derived[name] = expression
-    return derived
-
-
 def _read_argument(argument: Argument, given: object) -> object:
     """Return what an option says; flags of some arguments are texts."""
     if argument.kind in ("edges", "fractions"):
-        return _numbers(argument.name, given)
+        return read_numbers(argument.name, given)
     if argument.kind == "number" and isinstance(given, str):
         try:
             return float(given)
         except ValueError:
             raise InvalidArgument(argument.name, given, f"a number above 0, or {_FOUND}") from None
     return given
-
-
-def _numbers(name: str, text: object) -> tuple[float, ...]:
-    if isinstance(text, tuple):
-        return text
-    try:
-        return tuple(float(part) for part in str(text).split(","))
-    except ValueError:
-        raise InvalidArgument(name, text, "numbers with commas between them, such as 0.1,0.5,0.9") from None

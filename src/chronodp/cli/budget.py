@@ -283,9 +283,9 @@ def _show(console: Console, one: Status) -> None:
     console.print(shown(f"{one.guarantee} {one.budget.lifetime}"))
     if one.note:
         console.print(Text(shown(one.note), "yellow"))
-    table = Table("native sum", "spent", "limit", "left")
-    for part in one.sums:
-        table.add_row(part.name, f"{part.spent:.6g}", f"{part.limit:.6g}", f"{part.left:.6g}")
+    table = Table("counted in", "spent", "limit", "left, by itself")
+    for part in one.told:
+        table.add_row(part.name, f"{part.spent:.4g}", f"{part.limit:.4g}", f"{part.left:.4g}")
     console.print(table)
     fits = [] if one.largest_pure is None else [f"pure ε {one.largest_pure:.4g}"]
     fits += [] if one.smallest_laplace is None else [f"Laplace scale {one.smallest_laplace:.4g} at l1 sensitivity 1"]

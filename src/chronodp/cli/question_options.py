@@ -74,6 +74,12 @@ OPTIONS: dict[str, Any] = {
         tuple[float, float] | None,
         typer.Option(help="Least and most of one person in a period, or of a row in a mean of rows: two numbers."),
     ],
+    "clip_of": Annotated[
+        list[str] | None,
+        typer.Option(
+            help="In place of --clip, a clip for each key of --by, in one proportion: `north=0,50`. To be repeated."
+        ),
+    ],
     "norm": Annotated[
         str | None,
         typer.Option(

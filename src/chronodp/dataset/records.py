@@ -257,6 +257,7 @@ class Records:
             reading=check_reading(table.reading),
             where=table.where,
             columns=table.columns or (),
+            scaling=table.scaling,
         )
 
 

@@ -27,7 +27,12 @@ from chronodp.engines.lives import (
     entry_of as entry_of,
 )
 from chronodp.engines.losses import LossesQuestion as LossesQuestion
-from chronodp.engines.question import Grouping as Grouping, Progress as Progress, Question as Question
+from chronodp.engines.question import (
+    Grouping as Grouping,
+    Progress as Progress,
+    Question as Question,
+    Scaling as Scaling,
+)
 from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, ReadingCheck as ReadingCheck
 from chronodp.engines.reference import (
     Reference as Reference,

@@ -19,6 +19,7 @@ from chronodp.engines.seeds import SEEDS, person_digest, seeds_of_digest
 from chronodp.engines.stays_statement import STAY, stays_tables
 
 __all__ = [
+    "LISTED",
     "chosen_tables",
     "clipped_total",
     "exact_sum",
@@ -30,21 +31,28 @@ __all__ = [
     "within_limits",
 ]
 
+LISTED = 1000
+"""Keys of a grouping that a text lists; where there are more, they stand in a table of the session, ``keys_0 (key,
+code)`` and so on: an engine needs minutes for a text with a million of them."""
+
+_GATHER = "REPARTITION(person)"
 _EXACT = "DECIMAL(38, 0)"  # for sums that bounds say nothing about
 
 
 def held_tables(
-    question: Question, parts: Sequence[Part], dialect: str, *, counted: bool = False
+    question: Question, parts: Sequence[Part], dialect: str, *, counted: bool = False, gathered: bool = False
 ) -> list[tuple[str, exp.Select]]:
     """Return what leads to ``held``: what each person has in each cell, unbounded; of rows that stand alone, each.
 
-    How many rows that is stands beside it if they are ``counted``.
+    How many rows that is stands beside it if they are ``counted``. If they are ``gathered``, all rows of a person are
+    brought to one place before they are added up.
     """
     steps, cell = exp.column("steps"), exp.column("period") * question.places + exp.column("place")
     tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
     if question.user is None:
         return [*tables, ("held", exp.select(cell.as_("cell"), steps.as_("raw")).from_("rows_"))]
-    tables.append(("located", exp.select("person", cell.as_("cell"), "steps").from_("rows_")))
+    located = exp.select("person", cell.as_("cell"), "steps").from_("rows_")
+    tables.append(("located", located.hint(_GATHER, dialect=dialect) if gathered else located))
     # What a row may hold beyond 32 bits can exceed 64 when added up.
     added = sum_of(steps, dialect) if question.row_limit <= ROW_LIMIT else exact_sum(steps)
     held = exp.select("person", "cell", added.as_("raw")).from_("located")
@@ -67,13 +75,26 @@ def keys_tables(question: Question, rows: exp.Select, dialect: str) -> list[tupl
     if dialect == "spark" and question.groupings:
         # Otherwise a session that broadcasts nothing would send all rows of a group to one place.
         rows = rows.hint(f"BROADCAST({', '.join(f'keys_{index}' for index in range(len(question.groupings)))})")
-    tables = [(f"keys_{index}", _keys(grouping)) for index, grouping in enumerate(question.groupings)]
+    tables = [
+        (f"keys_{index}", _keys(grouping))
+        for index, grouping in enumerate(question.groupings)
+        if len(grouping.keys) <= LISTED
+    ]
     return [*tables, ("rows_", rows)]
 
 
-def chosen_tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
-    """Return what leads to ``chosen``: cells with raw and clipped totals, people and their ranks if there are any."""
-    tables = held_tables(question, parts, dialect)
+def chosen_tables(
+    question: Question, parts: Sequence[Part], key: str, dialect: str, *, sparse: bool = False
+) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``chosen``: cells with raw and clipped totals, people and their ranks if there are any.
+
+    In Spark a person's cells meet once, to be ranked. Where rows are ``sparse``, they travel as they are and are added
+    up where they meet; otherwise they are added up first, and what is left travels once more.
+    """
+    ranks = _ranks(question)
+    meets = dialect == "spark" and question.user is not None
+    meets = meets and (bool(ranks) or question.norm is not None or question.window is not None)
+    tables = held_tables(question, parts, dialect, gathered=meets and sparse)
     raw = exp.column("raw")
     if question.user is None:
         total = clipped_total(question, raw) if question.rows is None else _weighed(question, raw, _one())
@@ -91,12 +112,10 @@ def chosen_tables(question: Question, parts: Sequence[Part], key: str, dialect: 
         cells = exp.select("person", "cell", "raw", total.as_("total"), "counted", weight.as_("weight"))
         names += ["counted", "weight"]
     cells = cells.from_("held")
-    ranks = _ranks(question)
     if not ranks and question.norm is None and question.window is None:
         return [*tables, ("chosen", cells)]
-    if dialect == "spark":
-        # A person's cells meet here, once, to be ranked: without it Spark would sort them on both sides of the way.
-        cells = cells.hint("REPARTITION(person)", dialect=dialect)
+    if meets and not sparse:  # without it Spark would sort cells on both sides of the way
+        cells = cells.hint(_GATHER, dialect=dialect)
     if question.norm is not None:
         return [*tables, ("cells", cells), *scaled_tables(question.norm, dialect)]
     tables.append(("cells", cells))

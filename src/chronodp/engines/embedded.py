@@ -234,7 +234,7 @@ class DuckDB:
         crowd = PeopleIndex.gather(session, question, cell_bits=cell_bits)
         count = len(crowd.begins)
         progress(0.1)
-        with Partitions(count, (np.uint64, np.int32), memory=self.memory // 2, folder=self.folder) as store:
+        with Partitions((np.uint64, np.int32), memory=self.memory // 2, folder=self.folder) as store:
             _collect(session, question, crowd, cell_bits, store, progress)
 
             def taken(stretch_and_known: tuple[int, Known]) -> Result:

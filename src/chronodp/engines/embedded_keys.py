@@ -81,7 +81,7 @@ def _chosen(
     bits = layout.key_bits + layout.period_bits
     crowd = PeopleIndex.gather(session, asked.question, cell_bits=max(1, bits - _SPARE))
     coders = code_people(session, memory=limits.memory), keys.coder
-    with Partitions(len(crowd.begins), (np.uint64,), memory=limits.memory, folder=limits.folder) as store:
+    with Partitions((np.uint64,), memory=limits.memory, folder=limits.folder) as store:
         for persons, held, *periods in _coded(session, asked, coders, limits, period=layout.period_bits > 0):
             where = crowd.stretches_of(persons)
             # Persons count from 0 within their stretch, so that all three fit a word.

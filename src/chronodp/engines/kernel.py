@@ -23,8 +23,12 @@ from numpy.typing import NDArray
 from chronodp.engines.choice import Seeds, Words, priorities
 from chronodp.engines.question import TALLIED, Question
 from chronodp.engines.stays import find_stays, runs_of
+from chronodp.errors import UnreadableSource
 
 __all__ = ["Bounded", "add_up", "beside", "bound", "in_runs", "lowest", "runs_of", "within_places"]
+
+
+_WORD = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,11 @@ def add_up(
 ) -> tuple[Words, Words, Words, Words | None]:
     """Return person, cell, total, and rows where these are weighed, for every person and cell that occurs, in order."""
     row_bits = np.uint64(max(1, (len(words) - 1).bit_length()))
+    if len(words) and int(words.max()).bit_length() + int(row_bits) > _WORD:
+        # Bits that are shifted out would make rows of one person another's.
+        raise UnreadableSource(
+            "there are more rows or people than can be told apart: fewer cells, or a part of the rows"
+        )
     words <<= row_bits
     words |= np.arange(len(words), dtype=np.uint64)
     words.sort()

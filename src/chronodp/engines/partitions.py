@@ -14,11 +14,14 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from chronodp.engines.stays import runs_of
 
 __all__ = ["Partitions", "ahead"]
 
@@ -30,17 +33,14 @@ class Partitions:
     """Collects rows by the partition that their person is in.
 
     Args:
-        count: how many partitions there are.
         types: of the numbers of a row.
         memory: bytes to hold before rows go to files, which only their owner may read and which vanish at the end.
         folder: where such files go.
     """
 
-    def __init__(
-        self, count: int, types: Sequence[type[np.generic]], *, memory: int, folder: str | None = None
-    ) -> None:
+    def __init__(self, types: Sequence[type[np.generic]], *, memory: int, folder: str | None = None) -> None:
         self._types = tuple(types)
-        self._kept: list[list[list[NDArray[Any]]]] = [[[] for _ in types] for _ in range(count)]
+        self._kept: dict[int, list[list[NDArray[Any]]]] = {}  # of partitions that hold any
         self._held, self._memory = 0, memory
         self._folder = folder
         self._files: tempfile.TemporaryDirectory[str] | None = None
@@ -53,28 +53,27 @@ class Partitions:
             self._files.cleanup()
 
     def add(self, where: NDArray[np.uint16] | NDArray[np.uint32], *columns: NDArray[Any]) -> None:
-        """Take rows; ``where`` is the partition of each."""
+        """Take rows; ``where`` is the partition of each. What it costs depends on these rows alone."""
         order = np.argsort(where, kind="stable")  # a radix sort for 16 bits
         columns = tuple(column[order] for column in columns)
-        ends = np.cumsum(np.bincount(where, minlength=len(self._kept)))
-        begin = 0
-        for index, end in enumerate(ends.tolist()):
-            if end > begin:
-                for kept, column in zip(self._kept[index], columns, strict=True):
-                    kept.append(column[begin:end])
-            begin = end
+        sorted_ = where[order]
+        runs = runs_of(sorted_)
+        for index, (begin, end) in zip(sorted_[runs[:-1]].tolist(), pairwise(runs.tolist()), strict=True):
+            held = self._kept.setdefault(index, [[] for _ in self._types])
+            for kept, column in zip(held, columns, strict=True):
+                kept.append(column[begin:end])
         self._held += sum(column.nbytes for column in columns)
         if self._held > self._memory:
             self._spill()
 
     def take(self, index: int) -> tuple[NDArray[Any], ...]:
         """Return all rows of a partition, by column, and forget them."""
-        kept = self._kept[index]
-        self._kept[index] = [[] for _ in self._types]
+        kept = self._kept.pop(index, [[] for _ in self._types])
         if self._files is not None:
             for pieces, path, type_ in zip(kept, self._stored(index), self._types, strict=True):
-                pieces.append(np.fromfile(path, dtype=type_))
-                path.unlink()
+                if path.exists():
+                    pieces.append(np.fromfile(path, dtype=type_))
+                    path.unlink()
         return tuple(
             np.concatenate(pieces) if pieces else np.zeros(0, type_)
             for pieces, type_ in zip(kept, self._types, strict=True)
@@ -88,10 +87,10 @@ class Partitions:
         return [Path(self._files.name) / f"{index}.{number}" for number in range(len(self._types))]
 
     def _spill(self) -> None:
-        for index, kept in enumerate(self._kept):
+        for index, kept in self._kept.items():
             for path, pieces in zip(self._stored(index), kept, strict=True):
                 _append(path, pieces)
-            self._kept[index] = [[] for _ in self._types]
+        self._kept.clear()
         self._held = 0
 
 

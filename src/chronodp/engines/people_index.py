@@ -147,7 +147,8 @@ def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> Stretches:
     changes |= np.diff(np.arange(len(visits)) // most_blocks) != 0
     changes |= heavy[1:] | heavy[:-1]  # a heavy block begins a stretch, and so does what follows it
     stretches = np.concatenate(([0], np.cumsum(changes)))[: len(visits)]
-    # 16 bits sort faster; more stretches than they number must not wrap into each other's rows.
+    # 16 bits sort faster; more stretches than they number must not wrap into each other's rows. There are never more
+    # than _BLOCKS, which 32 bits number.
     if len(stretches) and stretches[-1] >= 2**16:
         return stretches.astype(np.uint32)
     return stretches.astype(np.uint16)

@@ -8,7 +8,8 @@ changes no more than is stated".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +29,7 @@ __all__ = [
     "Grouping",
     "Progress",
     "Question",
+    "Scaling",
 ]
 
 WIDEST_SQUARED = 2**31
@@ -68,6 +70,24 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True)
+class Scaling:
+    """By how much values are divided before they are added up, where groups are not alike.
+
+    Attributes:
+        grouping: the place of the column whose keys say it.
+        scales: above 0, one for each of its keys.
+    """
+
+    grouping: int
+    scales: tuple[float, ...]
+
+    def of_groups(self, groupings: Sequence[Grouping]) -> tuple[float, ...]:
+        """Return the scale of each group: of keys of all columns together."""
+        codes = itertools.product(*(range(len(grouping.keys)) for grouping in groupings))
+        return tuple(self.scales[code[self.grouping]] for code in codes)
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What to add up, and how far one person may reach.
 
@@ -97,6 +117,8 @@ class Question:
             all. See `stays`.
         norm: to which length a person's whole series is scaled, in steps; then no periods or places are chosen. None
             where clip and limits alone bound a person.
+        scaling: by how much values of each key are divided before they are rounded to steps, so that one clip serves
+            groups that are not alike; None where values are taken as they stand.
     """
 
     calendar: Calendar
@@ -118,9 +140,14 @@ class Question:
     norm: int | None = None
     window: int | None = None
     max_stays: int | None = None
+    scaling: Scaling | None = None
 
     def __post_init__(self) -> None:
         self._check_window()
+        if self.scaling is not None:
+            keys = self.groupings[self.scaling.grouping].keys
+            if self.value is None or self.edges or len(keys) != len(self.scaling.scales):
+                raise InvalidArgument("scaling", self.scaling, "a number for each key, where values are added up")
         if self.rows is not None and self.rows * self.row_reach > WIDEST_WEIGHED:
             allowed = f"at most {WIDEST_WEIGHED:,} steps wide, times the rows of a person, where rows are weighed"
             raise InvalidArgument("clip", self.clip, allowed)
@@ -148,6 +175,16 @@ class Question:
             raise InvalidArgument("norm", norm, f"at most {LONGEST_SERIES:,} steps, and so the ends of the clip")
         if self.user is None or self.squares is not None or (self.max_periods, self.max_places) != (None, None):
             raise InvalidArgument("norm", norm, "asked of people alone, without limits of periods or places or squares")
+
+    @property
+    def per_unit(self) -> tuple[float, ...]:
+        """How many steps a value of 1 has: of every key of the grouping that scales, or one number for all rows.
+
+        Without scales a power of two. With them a float, and a value times it is rounded as every engine rounds; that
+        is a function of the row alone, and what it makes is clipped like anything else.
+        """
+        scales = (1.0,) if self.scaling is None else self.scaling.scales
+        return tuple(1 / scale / self.grid.step for scale in scales)
 
     @property
     def row_reach(self) -> int:

@@ -144,7 +144,15 @@ def _steps(record: Record, question: Question) -> int:
     if question.value is None or question.edges or record.number is None:
         return round(1 / question.grid.step)
     limit = float(question.row_limit)
-    held = max(-limit, min(limit, record.number / question.grid.step))
+    held = max(-limit, min(limit, record.number * _per_unit(record, question)))
     steps = math.floor(held + 0.5)
     low, high = question.clip
     return steps if question.rows is None else min(max(steps, low), high) - low
+
+
+def _per_unit(record: Record, question: Question) -> float:
+    """How many steps a value of 1 has, for the key of the row."""
+    if question.scaling is None:
+        return question.per_unit[0]
+    place = question.scaling.grouping
+    return question.per_unit[question.groupings[place].keys.index(str(record.keys[place]))]

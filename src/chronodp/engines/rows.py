@@ -187,10 +187,10 @@ def _place(question: Question) -> Term:
 def _steps(question: Question) -> Term:
     if question.value is None or question.edges:
         return whole(round(1 / question.grid.step) * (question.rows or 1))
-    # Limited before it is rounded, so that the cast cannot fail. 1 / step is a power of two: the product is exact, or
-    # infinite and then limited. ⌊x + 1/2⌋ is the one rounding, the same on every engine.
+    # Limited before it is rounded, so that the cast cannot fail. Without scales the factor is a power of two: the
+    # product is exact, or infinite and then limited. ⌊x + 1/2⌋ is the one rounding, the same on every engine.
     limit = float(question.row_limit)
-    steps = exp.column("number") * _real(1 / question.grid.step)
+    steps = exp.column("number") * _per_unit(question)
     held = between(_real(-limit), steps, _real(limit))
     width = "INTEGER" if question.row_limit <= ROW_LIMIT else "BIGINT"
     rounded = exp.cast(exp.Floor(this=held + _real(0.5)), width)
@@ -200,6 +200,14 @@ def _steps(question: Question) -> Term:
     low, high = question.clip
     above = exp.paren(between(whole(low), rounded, whole(high)) - whole(low))
     return exp.cast(above * question.rows, "INTEGER")
+
+
+def _per_unit(question: Question) -> Term:
+    """How many steps a value of 1 has, for the key of the row."""
+    factors = [_real(factor) for factor in question.per_unit]
+    if question.scaling is None:
+        return factors[0]
+    return lookup(exp.column("code", table=f"keys_{question.scaling.grouping}"), range(1, len(factors)), factors)
 
 
 def between(low: Term, value: Term, high: Term) -> Term:

@@ -23,18 +23,22 @@ from chronodp.engines.stays_statement import stays_answer
 __all__ = ["MissingQuestion", "added_select", "missing_statement", "statement", "tally_statement"]
 
 
-def statement(question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
+def statement(
+    question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb", sparse: bool = False
+) -> str:
     """Return the text that answers a question about a table in parts: cell, sums, people, and squares if asked for.
 
     A cell is numbered by its period, times the number of places, plus its place. Cells in which nobody counts are not
-    in the answer. In Spark a sum that 64 bits cannot hold is null.
+    in the answer. In Spark a sum that 64 bits cannot hold is null; whether the table is ``sparse`` decides what travels
+    there, and changes no number.
     """
+    chosen = chosen_tables(question, parts, key, dialect, sparse=sparse)
     if question.window is not None:
-        return text_of(chosen_tables(question, parts, key, dialect), stays_answer(within_limits(question)), dialect)
+        return text_of(chosen, stays_answer(within_limits(question)), dialect)
     bounded = exp.select("cell", "total").from_("chosen").where(*within_limits(question))
     if question.rows is not None:
         bounded = bounded.select("weight")
-    tables = [*chosen_tables(question, parts, key, dialect), ("bounded", bounded)]
+    tables = [*chosen, ("bounded", bounded)]
     return text_of(tables, added_select(question, dialect).from_("bounded").group_by("cell"), dialect)
 
 
@@ -51,7 +55,9 @@ def added_select(question: Question, dialect: str) -> exp.Select:
     return answer
 
 
-def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
+def tally_statement(
+    question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb", sparse: bool = False
+) -> str:
     """Return the text for what bounds take away: people, people over, cells, cells kept, and three sums.
 
     The sums are of totals as they were, of totals clipped, and of those kept.
@@ -77,7 +83,7 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
         over = exp.case().when(exp.column("scaled") > 0, one.copy())
     sums = (exp.func("COALESCE", exact_sum(exp.column(name)), exp.Literal.number(0)).as_(name) for name in names)
     answer = exp.select(exp.Count(this=exp.Star()).as_("people"), exp.func("COUNT", over).as_("people_over"), *sums)
-    tables = [*chosen_tables(question, parts, key, dialect), ("persons", people)]
+    tables = [*chosen_tables(question, parts, key, dialect, sparse=sparse), ("persons", people)]
     return text_of(tables, answer.from_("persons"), dialect)
 
 

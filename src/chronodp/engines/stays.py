@@ -9,6 +9,7 @@ places. Nothing but the person's own active cells is looked at.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,7 @@ def _first(persons: Words, begun: Words, limit: int | None, over: NDArray[np.boo
     return kept
 
 
-def runs_of(ordered: Words) -> Words:
+def runs_of(ordered: NDArray[np.integer[Any]]) -> Words:
     """Return where each run of equal numbers begins, and the end."""
     changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     first = [0] if len(ordered) else []

@@ -3,7 +3,7 @@
 from chronodp.ledger.accounts import now as now
 from chronodp.ledger.address import open_store as open_store
 from chronodp.ledger.askers import asked_by as asked_by, asker as asker, asker_of as asker_of
-from chronodp.ledger.budget import Budget, Dates as Dates, Renewal as Renewal
+from chronodp.ledger.budget import Budget, Dates as Dates, Part as Part, Renewal as Renewal
 from chronodp.ledger.budgets import Entry, place_after as place_after
 from chronodp.ledger.certificates import (
     BEGINNING as BEGINNING,
@@ -48,7 +48,7 @@ from chronodp.ledger.keys import (
     check_public_key as check_public_key,
     check_signature as check_signature,
 )
-from chronodp.ledger.ledger import Ledger, check_ledger as check_ledger
+from chronodp.ledger.ledger import Ledger, Wanted as Wanted, check_ledger as check_ledger, open_all as open_all
 from chronodp.ledger.migrations import migrate as migrate
 from chronodp.ledger.names import check_name as check_name, check_new_name as check_new_name
 from chronodp.ledger.numbers import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from chronodp.accounting import gaussian
@@ -24,7 +25,7 @@ from chronodp.privacy import (
 )
 from chronodp.privacy.units import Unit, check_unit
 
-__all__ = ["Budget", "Collusion", "Dates", "Renewal", "check_dates"]
+__all__ = ["Budget", "Collusion", "Dates", "Part", "Renewal", "check_dates"]
 
 Renewal: TypeAlias = Literal["1D", "1W", "1mo", "1Y"]
 Collusion: TypeAlias = Literal["expected", "excluded"]
@@ -91,7 +92,7 @@ class Budget:
         rule, reserve = self.rule, self.reserve
         if rule is None or reserve is None:
             raise AssertionError("set when the budget was made")
-        return Filter(rule, self.epsilon, self.delta, reserve)
+        return _filter(rule, self.epsilon, self.delta, reserve)
 
     def periods(self, dates: Dates | None) -> Iterator[str]:
         """Yield the label of every period that the data touches; one empty label if the budget does not renew."""
@@ -143,6 +144,27 @@ class Budget:
     def __str__(self) -> str:
         amount = f"({self.epsilon:g}, {self.delta:g})" if self.delta else f"{self.epsilon:g}"
         return f"{amount}-differentially private for {self.unit}, by the {self.rule} rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What an analyst is given of a budget; the rest of its terms are the whole's."""
+
+    epsilon: float
+    delta: float = 0.0
+    rule: Kind | None = None
+    reserve: float | None = None
+    collusion: Collusion = "expected"
+
+    def of(self, whole: Budget) -> Budget:
+        """Return its terms as a part of a budget."""
+        amounts = (self.epsilon, self.delta, self.rule, self.reserve)
+        return Budget(whole.unit, *amounts, whole.renews, whole.accepts, self.collusion, timezone=whole.timezone)
+
+
+@lru_cache(maxsize=1024)  # whoever asks how a budget stands asks for it several times
+def _filter(rule: Kind, epsilon: float, delta: float, reserve: float) -> Filter:
+    return Filter(rule, epsilon, delta, reserve)
 
 
 def _label(renews: Renewal, day: dt.date) -> str:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from chronodp.errors import BudgetConflict, InvalidArgument
 from chronodp.ledger.accounts import find_budget, find_known, newest_period, now, read_terms, spent_in
 from chronodp.ledger.askers import asked_by
-from chronodp.ledger.budget import Budget
+from chronodp.ledger.budget import Budget, Part
 from chronodp.ledger.meanings import Known, Meaning, read_meaning, read_meanings, with_meaning, write_meaning
 from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.names import check_name, check_new_name
@@ -29,6 +29,7 @@ __all__ = [
     "list_budgets",
     "list_charges",
     "open_budget",
+    "open_part",
     "place_after",
     "read_shares",
     "read_status",
@@ -85,13 +86,32 @@ def open_budget(transaction: Transaction, dataset: str, analyst: str, budget: Bu
     new = transaction.run(
         "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING "
         "RETURNING dataset",
-        (dataset, analyst, dump(budget), now()),
+        (dataset, analyst, _written(budget), now()),
     )
     if new and analyst:
         check_new_name("analyst", analyst)
     elif new:
         check_new_name("dataset", dataset)
     known = find_known(transaction, dataset, analyst)
+    if known.meant != budget:
+        _check_terms(transaction, dataset, known, budget)
+    if budget.renews is None:
+        transaction.run(
+            "INSERT INTO accounts (dataset, analyst, period) VALUES (?, ?, '') ON CONFLICT DO NOTHING",
+            (dataset, analyst),
+        )
+
+
+_written = lru_cache(maxsize=1024)(dump)  # thousands of datasets are opened under some few terms
+
+
+def open_part(transaction: Transaction, dataset: str, analyst: str, part: Part) -> None:
+    """Write the terms of a part of an open budget, unless they stand there; refuse others."""
+    open_budget(transaction, dataset, analyst, part.of(find_budget(transaction, dataset, "")))
+
+
+def _check_terms(transaction: Transaction, dataset: str, known: Known, budget: Budget) -> None:
+    """Refuse terms that are not those of an open budget; what they say of its unit's meaning is written down."""
     if not known.meant.unit.said and _same_but_meaning(known, budget) and budget.unit.said:
         known = _say(transaction, dataset, budget)
     units = [uncalled(unit) for unit in (known.opened.unit.unsaid(), known.opened.unit, known.meant.unit)]
@@ -99,11 +119,6 @@ def open_budget(transaction: Transaction, dataset: str, analyst: str, budget: Bu
         raise BudgetConflict(
             f"{dataset!r} is open with other terms: {known.meant}, not {budget}. Terms never change: choose another "
             "name"
-        )
-    if budget.renews is None:
-        transaction.run(
-            "INSERT INTO accounts (dataset, analyst, period) VALUES (?, ?, '') ON CONFLICT DO NOTHING",
-            (dataset, analyst),
         )
 
 

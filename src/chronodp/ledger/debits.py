@@ -21,7 +21,8 @@ from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch
 from chronodp.ledger.accounts import account_name, find_budget, find_known, now, spent_in
 from chronodp.ledger.booking import start_account
 from chronodp.ledger.budget import Budget, Dates, check_dates
-from chronodp.ledger.filters import CAP, Amounts
+from chronodp.ledger.filters import CAP, Amounts, Filter
+from chronodp.ledger.in_epsilon import Told, apart, in_epsilon, open_sums, tell
 from chronodp.ledger.meanings import Known, settle
 from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.names import check_account
@@ -117,7 +118,7 @@ def check_fits(transaction: Transaction, spend: Spend) -> dict[str, float]:
         for period in known.meant.periods(spend.dates):
             key = (spend.dataset, analyst, period)
             spent, _ = spent_in(transaction, known.meant, *key)
-            if not known.meant.filter.fits(spent, priced.cost):
+            if not known.meant.filter.admits(spent, priced.amounts):
                 raise _exhausted(spent, known.meant, key, priced)
             after[analyst] = max(after.get(analyst, 0.0), _used(spent, priced))
     return after
@@ -267,17 +268,26 @@ def _exhausted(spent: Amounts, budget: Budget, key: tuple[str, str, str], priced
     shown = min(range(len(parts) - 1), key=fullness)  # the sum nearest to fitting is the one to tell about
     if spent[-1] + amounts[-1] > rule.ceilings[-1]:
         shown = len(parts) - 1
-    part = parts[shown]
-    asked = ("more than " if amounts[shown] == CAP else "") + f"{part.value(amounts[shown]):.6g}"
-    left = max(0, rule.ceilings[shown] - spent[shown])
     whose = account_name(key[0], key[1]) + (f" in {key[2]}" if key[2] else "")
-    used, most, rest = part.value(spent[shown]), part.value(rule.ceilings[shown]), part.value(left)
+    told, wanted = _told(rule, spent, amounts, shown)
+    asked, left = apart(wanted, told.left)
+    more, alone = "more than " if amounts[shown] == CAP else "", "" if told.adds else " by itself"
     return BudgetExhausted(
-        f"the budget for {whose} cannot pay {priced.cost}: asked {asked} of {part.name}, spent "
-        f"{used:.6g} of {most:.6g}, left {rest:.6g}; `status` shows what would fit",
-        measure=part.name,
-        asked=part.value(amounts[shown]),
-        spent=used,
-        limit=most,
-        left=rest,
+        f"the budget for {whose} cannot pay {priced.cost}: asked {more}{asked} of {told.name}, spent "
+        f"{told.spent:.6g} of {told.limit:.6g}, left {left}{alone}; `status` shows what would fit",
+        measure=told.name,
+        asked=wanted,
+        spent=told.spent,
+        limit=told.limit,
+        left=told.left,
     )
+
+
+def _told(rule: Filter, spent: Amounts, amounts: Amounts, place: int) -> tuple[Told, float]:
+    """Return how a sum stands and what is asked of it, in what people ask in."""
+    if place < len(rule.components):
+        told = replace(tell(rule, spent, (place,)), spent=tell(rule, spent, open_sums(rule, spent)).spent)
+        return told, in_epsilon(rule, place, amounts[place])
+    part, most = rule.reserved, rule.ceilings[-1]
+    used, limit, left = (part.value(quanta) for quanta in (spent[-1], most, max(0, most - spent[-1])))
+    return Told(part.name, used, limit, left, adds=True), part.value(amounts[-1])

@@ -59,7 +59,11 @@ class _Component:
         return math.floor(self.limit * Fraction(10) ** self.digits) if self.limit > 0 else -1
 
     def amount(self, value: Fraction) -> int:
-        return CAP if value >= CAP else min(CAP, math.ceil(value * Fraction(10) ** self.digits))
+        if value >= CAP:
+            return CAP
+        more: int = 10 ** max(0, self.digits)
+        fewer: int = 10 ** max(0, -self.digits)
+        return min(CAP, -(-value.numerator * more // (value.denominator * fewer)))  # rounded up
 
     def value(self, quanta: int) -> float:
         return float(quanta / Fraction(10) ** self.digits)
@@ -149,6 +153,11 @@ class Filter:
             return False
         native = zip(spent[:-1], amounts[:-1], ceilings[:-1], strict=True)
         return any(before + more <= most for before, more, most in native)
+
+    def fullness(self, spent: Amounts, amounts: Amounts) -> float:
+        """Return about how much amounts take of what is left, the reserve aside, by the sum with most room for them."""
+        native = zip(spent[:-1], amounts[:-1], self.ceilings[:-1], strict=True)
+        return min(more / (most - before) if before < most else math.inf for before, more, most in native)
 
     def fits(self, spent: Amounts, cost: Cost) -> bool:
         """Return whether a cost fits on top of what is spent."""

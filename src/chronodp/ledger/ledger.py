@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import budgets
-from chronodp.ledger.accounts import find_budget
-from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
+from chronodp.ledger.budget import Budget, Collusion, Dates, Part, Renewal
 from chronodp.ledger.budgets import Entry, EntryPlace
 from chronodp.ledger.chains import LedgerChains
 from chronodp.ledger.claims import count_unread
@@ -30,7 +30,10 @@ from chronodp.ledger.watch import charge_counters, closing_counter
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, check_positive, check_text, check_whole
 
-__all__ = ["Ledger", "check_ledger"]
+__all__ = ["Ledger", "Wanted", "check_ledger", "open_all"]
+
+Wanted: TypeAlias = tuple[str, Budget, Mapping[str, Part]]
+"""A budget that shall be open: whose, its terms, and the parts of its analysts by name."""
 
 
 class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
@@ -67,11 +70,16 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
         timeout: float = 10.0,
         reached: Reached = unheard,
     ) -> None:
+        scheme, away, _ = str(address).partition("://")
+        self._called = f"{scheme}://…" if away else scheme  # the address of a server may hold a password
         wait = check_positive("timeout", timeout)
         self._opened = open_checked(address, keys=keys, witness=witness, timeout=wait, reached=reached)
         self._store, self._watch = self._opened.store, self._opened.watch
         restate(self._store)
         count_unread(self._store)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._called!r})"
 
     def open(
         self,
@@ -100,7 +108,8 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
             timezone: whose days, weeks, months or years these are; UTC's if not said.
             accepts: names of assumptions under which costs may be charged.
         """
-        self._open(dataset, "", Budget(unit, epsilon, delta, rule, reserve, renews, accepts, timezone=timezone))
+        budget = Budget(unit, epsilon, delta, rule, reserve, renews, accepts, timezone=timezone)
+        open_all(self, [(dataset, budget, {})])
 
     def allot(
         self,
@@ -119,10 +128,8 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
         guarantee then holds against each analyst alone, and assumes that they do not pool what they learn.
         """
         check_name("analyst", analyst)
-        with self._store.snapshot() as transaction:
-            whole = find_budget(transaction, dataset, "")
-        terms = (whole.unit, epsilon, delta, rule, reserve, whole.renews, whole.accepts, collusion)
-        self._open(dataset, analyst, Budget(*terms, timezone=whole.timezone))
+        with self._store.transaction() as transaction:
+            budgets.open_part(transaction, dataset, analyst, Part(epsilon, delta, rule, reserve, collusion))
 
     def spend(
         self,
@@ -280,9 +287,14 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
     ) -> None:
         self.close_connection()
 
-    def _open(self, dataset: str, analyst: str, budget: Budget) -> None:
-        with self._store.transaction() as transaction:
-            budgets.open_budget(transaction, dataset, analyst, budget)
+
+def open_all(ledger: Ledger, wanted: Iterable[Wanted]) -> None:
+    """Open budgets and their parts in one transaction, each as `Ledger.open` and `Ledger.allot` would, or none."""
+    with ledger._store.transaction() as transaction:
+        for dataset, budget, parts in wanted:
+            budgets.open_budget(transaction, dataset, "", budget)
+            for analyst, part in parts.items():
+                budgets.open_part(transaction, dataset, analyst, part)
 
 
 def check_ledger(ledger: object) -> None:

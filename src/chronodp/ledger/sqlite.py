@@ -159,6 +159,7 @@ def _explained(path: Path, error: sqlite3.DatabaseError) -> Exception:
         sqlite3.SQLITE_NOTADB: "is not a ledger: it is another kind of file",
         sqlite3.SQLITE_CORRUPT: "is damaged",
         sqlite3.SQLITE_BUSY: "is locked by another program",
+        sqlite3.SQLITE_TOOBIG: "takes no more than 10^9 bytes at once: give fewer keys, or fewer steps at a time",
     }
     reason = reasons.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     return error if reason is None else LedgerUnavailable(f"{path.name} {reason}; nothing was spent")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
-from chronodp.display import shown
+from chronodp.display import shown, shown_html
 from chronodp.ledger.budget import Budget
-from chronodp.ledger.filters import CAP, Amounts, Filter
-from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost
+from chronodp.ledger.filters import Amounts, Filter
+from chronodp.ledger.in_epsilon import Told, open_sums, tell
+from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost, counted
 
 __all__ = ["NativeSum", "Status", "make_status", "share_of"]
 
 _RESERVED = "reserved delta"
+_PARAMETERS = (1e-9, 1e9)
+_NEAR = 1e-6
+_GUESSES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class NativeSum:
         return max(0.0, self.limit - self.spent)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Status:
     """A budget as it stands.
 
@@ -47,6 +52,7 @@ class Status:
         smallest_sigma: the smallest Gaussian sigma that still fits at l2 sensitivity 1.
         unreleased: requests that were debited and never released.
         note: what the owner should know about what was charged before; empty if nothing.
+        told: what is spent and left in what people ask in: an epsilon at the budget's delta, and the delta reserved.
     """
 
     dataset: str
@@ -61,6 +67,7 @@ class Status:
     smallest_sigma: float | None
     unreleased: tuple[str, ...]
     note: str = ""
+    told: tuple[Told, ...] = ()
 
     @property
     def overspent(self) -> bool:
@@ -73,7 +80,7 @@ class Status:
         """What is promised, whatever is spent so far."""
         if self.overspent:
             return f"More was spent than this budget allows, so that it is not {self.budget}. See the note."
-        text = f"The guarantee is the opened one: {self.budget}. What is spent so far is informative."
+        text = f"The guarantee is the opened one: {self.budget}. It is the promise, whatever was spent so far."
         if self.analyst and self.budget.collusion == "excluded":
             text += " It holds against each analyst alone, assuming that analysts do not pool what they learn."
         elif self.analyst:
@@ -93,6 +100,7 @@ class Status:
             "rule": self.budget.rule,
             "charges": self.charges,
             "share": self.share,
+            "told": [asdict(part) for part in self.told],
             "sums": [{**asdict(part), "left": part.left} for part in self.sums],
             "largest_pure": self.largest_pure,
             "smallest_laplace": self.smallest_laplace,
@@ -101,10 +109,25 @@ class Status:
             "note": self.note or None,
         }
 
+    def __repr__(self) -> str:
+        part = f", analyst={self.analyst!r}" if self.analyst else ""
+        told = "; ".join(map(str, self.told))
+        return f"Status({self.dataset!r}{part}: {counted(self.charges, 'charge')}; {told})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: how much is used as a bar, then the same in words."""
+        used = min(1.0, max(0.0, self.share))
+        bar = (
+            f'<div role="img" aria-label="{used:.1%} used" style="max-width:480px;border:1px solid currentColor">'
+            f'<div style="width:{100 * used:.1f}%;height:12px;background:currentColor;opacity:0.5"></div></div>'
+        )
+        said = "".join(f"<li>{shown_html(line)}</li>" for line in str(self).splitlines())
+        return f"<div><p><b>{shown_html(self.dataset)}</b></p>{bar}<ul>{said}</ul></div>"
+
     def __str__(self) -> str:
-        lines = [self.guarantee, self.budget.lifetime, f"{self.charges} charges, {self.share:.1%} used."]
+        lines = [self.guarantee, self.budget.lifetime, f"{counted(self.charges, 'charge')}, {self.share:.1%} used."]
         lines += [self.note] if self.note else []
-        lines += [f"{part.name}: {part.spent:.6g} of {part.limit:.6g}, left {part.left:.6g}" for part in self.sums]
+        lines += [f"{part}." for part in self.told]
         if self.largest_pure is None:
             lines.append("Nothing fits any more.")
         else:
@@ -130,12 +153,14 @@ def make_status(
 ) -> Status:
     """Return the status of an account from its native sums."""
     rule = budget.filter
-    sums = []
-    for place in _open_sums(rule, spent):
+    sums, places = [], open_sums(rule, spent)
+    told = [tell(rule, spent, places)]
+    for place in places:
         part = rule.components[place]
         sums.append(NativeSum(part.name, part.value(spent[place]), part.value(rule.ceilings[place])))
     if rule.reserve:
         sums.append(NativeSum(_RESERVED, rule.reserved.value(spent[-1]), rule.reserve))
+        told.append(Told(_RESERVED, sums[-1].spent, sums[-1].limit, sums[-1].left, adds=True))
     least = _least(rule, spent, _pure)
     return Status(
         dataset=dataset,
@@ -150,19 +175,13 @@ def make_status(
         smallest_sigma=None if budget.rule == "pure" else _least(rule, spent, _gaussian),
         unreleased=unreleased,
         note=note,
+        told=tuple(told),
     )
 
 
 def share_of(rule: Filter, spent: Amounts) -> float:
     """Return how much of a budget is used, from 0 to 1, by the sum that has most left."""
-    return min(1.0, *(spent[place] / rule.ceilings[place] for place in _open_sums(rule, spent)))
-
-
-def _open_sums(rule: Filter, spent: Amounts) -> list[int]:
-    """Return which native sums can still decide, by their places."""
-    limited = [place for place, most in enumerate(rule.ceilings[:-1]) if most > 0]
-    # What can never fit again, since its sum ran over, is not worth a line.
-    return [place for place in limited if spent[place] < CAP] or limited
+    return min(1.0, *(spent[place] / rule.ceilings[place] for place in open_sums(rule, spent)))
 
 
 def _pure(strength: float) -> Cost:
@@ -177,13 +196,37 @@ def _gaussian(sigma: float) -> Cost:
     return GaussianCost(1.0, sigma)
 
 
-@lru_cache(maxsize=1024)  # pages and trainings ask again and again while nothing is spent
+@lru_cache(maxsize=1024)  # by what was read of the account, never by when: pages ask while nothing is spent
 def _least(rule: Filter, spent: Amounts, cost_at: Callable[[float], Cost]) -> float | None:
-    """Return the least parameter, to six digits, whose cost still fits."""
-    low, high = 1e-9, 1e9
-    if not rule.fits(spent, cost_at(high)):
-        return None
-    while high / low > 1 + 1e-6:
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if rule.fits(spent, cost_at(middle)) else (middle, high)
+    """Return the least parameter, to six digits, whose cost still fits.
+
+    It was put to the test, and so was one just below it, which does not fit. In between stand guesses: amounts are
+    nearly powers of the parameter, so that a line through two of their logarithms soon tells where they are what is
+    left.
+    """
+    low, high = _PARAMETERS
+    tried: list[tuple[float, float]] = []
+    while not tried or high / low > 1 + _NEAR:
+        guess = _guess(tried[-2:], low, high)
+        # Where guesses lead nowhere, halving does.
+        value = guess if low < guess <= high and len(tried) < _GUESSES else math.sqrt(low * high)
+        amounts = rule.amounts(cost_at(value))
+        low, high = (low, value) if rule.admits(spent, amounts) else (value, high)
+        if low == high:
+            return None
+        tried.append((math.log(value), math.log(rule.fullness(spent, amounts))))
     return high
+
+
+def _guess(tried: Sequence[tuple[float, float]], low: float, high: float) -> float:
+    """Return about where amounts are what is left, by the two parameters tried last; 0 where these do not tell."""
+    if not tried:
+        return high  # nothing fits if this does not
+    (one, there), (other, here) = tried[0], tried[-1]
+    slope = (here - there) / (other - one) if other != one else -2.0
+    if not -4 <= slope <= -0.25:  # amounts stop at a cap
+        return 0.0
+    meets = other - here / slope
+    # A little to the side that is farther off: once the guess is near, both ends close in on it.
+    aside = 0.4 * _NEAR * (1 if math.log(high) - meets > meets - math.log(low) else -1)
+    return math.exp(min(max(meets + aside, math.log(low)), math.log(high)))

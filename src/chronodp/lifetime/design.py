@@ -260,6 +260,9 @@ def check_table_of_lives(table: Table) -> Table:
     if measure.norm is not None:
         allowed = f"asked with a clip: a norm is of a whole series, which has no end here; {_INSTEAD}"
         raise InvalidArgument("lifetime", "bound=Norm(...)", allowed)
+    if measure.clips is not None:
+        allowed = f"asked with one clip: what lives pay where groups have their own is not argued yet; {_INSTEAD}"
+        raise InvalidArgument("lifetime", f"clip {measure.clips}", allowed)
     if measure.asked_quantiles:
         allowed = "asked of a histogram, whose quantiles are free: release.quantile(0.5)"
         raise InvalidArgument("lifetime", "quantiles", allowed)

@@ -9,14 +9,14 @@ from chronodp.live.records import Fields, Reader
 from chronodp.live.runner import Live
 from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream as TotalsStream, alert_design, open_streams, stream_design
-from chronodp.live.structured_streaming import BatchSink
+from chronodp.live.structured_streaming import LiveOnSpark
 from chronodp.live.windows import Windows, begin_of as begin_of, parse_duration as parse_duration
 
 __all__ = [
-    "BatchSink",
     "Fields",
     "Limits",
     "Live",
+    "LiveOnSpark",
     "Reader",
     "State",
     "Windows",

@@ -14,8 +14,18 @@ from chronodp.live.streams import TotalsStream
 __all__ = ["check_agreement"]
 
 
-def check_agreement(state: State, streams: Iterable[TotalsStream]) -> None:
-    """Refuse a state and a ledger that do not belong together: people would count twice, or not at all."""
+def check_agreement(state: State, streams: Iterable[TotalsStream], *, partitions: int | None = None) -> None:
+    """Refuse a state and a ledger that do not belong together: people would count twice, or not at all.
+
+    What came for open windows, and who has counted, is in the state or, with ``partitions``, in Spark's checkpoint:
+    whoever began in one of them goes on there.
+    """
+    known = state.fact("partitions")
+    if known != (None if partitions is None else str(partitions)):
+        if known is not None or state.fact("positions") is not None or state.settled or state.closing:
+            begun = "in one process" if known is None else f"on Spark, in {known} partitions"
+            raise StreamConflict(f"the stream was begun {begun}: go on with it there, or choose another name")
+        state.write(partitions=str(partitions))
     settled, closing = state.settled, state.closing
     for stream in streams:
         if stream.period > max(settled, closing):

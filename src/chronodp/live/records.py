@@ -1,7 +1,7 @@
 """Messages in, arrays out: each record is read by itself, and one that cannot be read is left out.
 
 Cells are read by the rule of `chronodp.engines.reading`, as those of tables are. What a record says never depends on
-which others came with it: a whole batch is converted at once only where that gives what reading one by one would give.
+which others came with it: cells are converted many at once only where that gives what reading one by one would give.
 
 "Messages with several records" in ``docs/explanation/proofs/live.md``; cells by the rule of
 ``docs/explanation/proofs/reading.md``.
@@ -10,31 +10,30 @@ which others came with it: a whole batch is converted at once only where that gi
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from json.scanner import make_scanner
-from typing import Any, TypeVar
+from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines.reading import Reading, read_name, read_number, read_time
 from chronodp.errors import InvalidArgument
+from chronodp.live.decoding import LARGEST, Decoder
+from chronodp.live.people import Remembered
 from chronodp.privacy import check_kind, check_listed, check_whole, check_word, check_zone, instant_of, moment_at
 
-Cell = TypeVar("Cell")
-
 __all__ = ["LARGEST", "Batch", "Fields", "Reader"]
-
-LARGEST = 8 * 2**20
-"""Bytes of a message that are read; longer ones are left out unread."""
 
 _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 _EXACT = 2.0**53  # microseconds up to which a product of floats is what whole numbers would give
 _NUMBERS = frozenset((int, float))
-_DIGITS = 4_000  # of a whole number; Python refuses to read longer ones
-_SCAN = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # it takes a decoder, whatever its stub says
+_TEXTS = frozenset((str,))
+_LARGEST = 2.0**1023  # whole numbers up to here have a float
+
+Readable = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class Batch:
     Attributes:
         times: microseconds since 1970, UTC.
         people: whose each is, as a place in ``names``.
-        names: the people of this batch.
+        names: the people of this batch; some may stand there more than once.
         places: the group of each; -1 if it is not on the list.
         values: the number of each; None for counts.
         ids: the id of each; None if they have none.
@@ -118,31 +117,17 @@ class Reader:
         self._zone = check_zone(fields.timezone)
         self._scale = _UNITS[fields.time_unit]
         self._reading = Reading(time_format=fields.time_unit)
+        wanted = (fields.time, fields.user, fields.value, fields.group, fields.id)
+        self._decoder = Decoder(name for name in wanted if name is not None)
+        self._names: Remembered[str | None] = Remembered(read_name)
 
     def read(self, messages: Iterable[bytes]) -> Batch:
         """Return the records of JSON messages."""
-        records: list[Any] = []
-        malformed = 0
-        for message in messages:
-            try:
-                text = message.decode() if len(message) <= LARGEST else "null"
-                record, end = _SCAN(text, 0)
-                if end != len(text):
-                    raise ValueError
-            except (ValueError, RecursionError, StopIteration):
-                found, failed = _read_carefully(message)
-                records += found
-                malformed += failed
-                continue
-            if type(record) is list:
-                records += record
-            else:
-                records.append(record)
-        return self._batch(records, malformed)
+        return self._batch(*self._decoder.decode(messages))
 
     def read_csv(self, lines: Iterable[bytes], header: Sequence[str]) -> Batch:
         """Return the records of CSV lines, whose columns have the names of ``header``."""
-        records: list[Any] = []
+        rows: list[Any] = []
         malformed = 0
         for line in lines:
             try:
@@ -150,25 +135,31 @@ class Reader:
                 cells = next(csv.reader([text], strict=True)) if '"' in text else text.split(",")
                 if len(line) > LARGEST or len(cells) != len(header):
                     raise ValueError
-                records.append(dict(zip(header, cells, strict=True)))
+                rows.append(dict(zip(header, cells, strict=True)))
             except (ValueError, csv.Error, StopIteration):
                 malformed += 1
-        return self._batch(records, malformed)
+        records = self._decoder.take(rows)
+        return self._batch(records, malformed + len(rows) - len(records))
 
     def _batch(self, records: list[Any], malformed: int) -> Batch:
-        try:
-            columns = self._columns(records)
-        except (KeyError, TypeError, ValueError, OverflowError, IndexError):
-            kept = [one for one in records if self._readable(one)]
-            malformed += len(records) - len(kept)
-            columns = self._columns(kept)
-        times, users, values, groups, ids = columns
-        codes: dict[str, int] = {}
-        people = np.zeros(len(times), np.int64)
-        if users is not None:
-            people = np.fromiter((codes.setdefault(name, len(codes)) for name in users), np.int64, len(times))
+        fields = self._fields
+        readable = np.ones(len(records), np.bool_)
+        times = self._times(self._decoder.column(records, fields.time), readable)
+        values = None
+        if fields.value is not None:
+            values = self._numbers(self._decoder.column(records, fields.value), readable)
+        users, groups, ids = (
+            None if name is None else self._texts(self._decoder.column(records, name), again, readable)
+            for name, again in ((fields.user, True), (fields.group, True), (fields.id, False))
+        )
+        if not readable.all():
+            malformed += int(np.count_nonzero(~readable))
+            times, values = times[readable], None if values is None else values[readable]
+            kept = readable.tolist()
+            users, groups, ids = (None if one is None else list(compress(one, kept)) for one in (users, groups, ids))
+        people = np.zeros(len(times), np.int64) if users is None else np.arange(len(times))
         places, keys = self._places(groups, len(times))
-        return Batch(times, people, list(codes), places, values, ids, malformed, keys)
+        return Batch(times, people, users or [], places, values, ids, malformed, keys)
 
     def _places(self, groups: list[str] | None, count: int) -> tuple[NDArray[np.int64], list[str]]:
         """Return each record's place among the declared keys or, where none are, among those returned."""
@@ -180,77 +171,54 @@ class Reader:
         numbers = {key: place for place, key in enumerate(keys)}
         return np.fromiter((numbers.get(key, -1) for key in groups), np.int64, count), keys
 
-    def _columns(self, records: list[Any]) -> tuple[Any, ...]:
-        """Return all fields of all records, or raise if any record has one that cannot be read."""
-        fields = self._fields
-        if not {type(record) for record in records} <= {dict}:
-            raise TypeError
-        users, groups, ids = (
-            None if field is None else _names([record[field] for record in records])
-            for field in (fields.user, fields.group, fields.id)
-        )
-        values = None if fields.value is None else self._numbers([record[fields.value] for record in records])
-        return self._times([record[fields.time] for record in records]), users, values, groups, ids
+    def _times(self, given: list[Any], readable: Readable) -> NDArray[np.int64]:
+        """Return times in microseconds of UTC, and mark those that are none."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = _floats(given) * self._scale
+            exact = np.abs(scaled) < _EXACT  # beyond, and where there is no number, cells are read one by one
+        times = np.floor(np.where(exact, scaled, 0.0)).astype(np.int64)
+        for at in np.flatnonzero(~exact).tolist():
+            found = self._time(given[at])
+            readable[at] &= found is not None
+            times[at] = found or 0
+        return times
 
-    def _times(self, given: list[Any]) -> NDArray[np.int64]:
-        """Return times in microseconds of UTC."""
-        if set(map(type, given)) <= _NUMBERS:
-            with np.errstate(over="ignore", invalid="ignore"):
-                scaled = np.array(given, dtype=np.float64) * self._scale
-            if np.all(np.abs(scaled) < _EXACT):
-                return np.floor(scaled).astype(np.int64)
-        return np.array([self._time(one) for one in given], dtype=np.int64)
-
-    def _time(self, given: Any) -> int:
-        moment = read_time(given, self._reading)
-        if moment is None:
-            raise ValueError
-        if moment.absolute:
-            return moment.microseconds
-        return instant_of(moment_at(moment.microseconds).replace(tzinfo=None), self._zone)
-
-    def _numbers(self, given: list[Any]) -> NDArray[np.float64]:
-        """Return finite numbers."""
-        if set(map(type, given)) <= _NUMBERS:
-            numbers = np.array(given, dtype=np.float64)
-            if np.all(np.isfinite(numbers)):
-                return numbers
-        return np.array([_needed(read_number(one, self._reading)) for one in given], dtype=np.float64)
-
-    def _readable(self, record: Any) -> bool:
+    def _time(self, given: Any) -> int | None:
         try:
-            self._columns([record])
-        except (KeyError, TypeError, ValueError, OverflowError, IndexError):
-            return False
-        return True
+            moment = read_time(given, self._reading)
+            if moment is None:
+                return None
+            if moment.absolute:
+                return moment.microseconds
+            return instant_of(moment_at(moment.microseconds).replace(tzinfo=None), self._zone)
+        except (TypeError, ValueError, OverflowError):  # no clock shows it
+            return None
+
+    def _numbers(self, given: list[Any], readable: Readable) -> NDArray[np.float64]:
+        """Return finite numbers, and mark what is none."""
+        numbers = _floats(given)
+        for at in np.flatnonzero(~np.isfinite(numbers)).tolist():
+            found = read_number(given[at], self._reading)
+            readable[at] &= found is not None
+            numbers[at] = found or 0.0
+        return numbers
+
+    def _texts(self, given: list[Any], come_again: bool, readable: Readable) -> list[str]:
+        """Return names, and mark what is none; texts that come again and again are remembered."""
+        read: Callable[[Any], str | None] = read_name
+        if come_again and set(map(type, given)) <= _TEXTS:
+            read = self._names.__getitem__
+        names: list[Any] = list(map(read, given))
+        if not all(names):  # a name is never empty
+            readable &= np.fromiter((name is not None for name in names), np.bool_, len(names))
+        return names
 
 
-def _read_carefully(message: bytes) -> tuple[list[Any], int]:
-    """Return the records of a message that is no JSON as it stands, and how many cannot be read.
-
-    It may hold a record a line. A number too long to read takes only its own record with it.
-    """
-    decode = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else float("nan")).decode
-    records: list[Any] = []
-    failed = 0
-    for text in (message, *message.splitlines()):
-        try:
-            record = decode(text.decode())
-        except (ValueError, RecursionError):
-            failed += bool(text.strip()) and text is not message
-        else:
-            records += record if type(record) is list else [record]
-            if text is message:
-                return records, 0
-    return records, failed + (not records and not failed)
-
-
-def _names(given: list[Any]) -> list[str]:
-    """Return names, all of them or none."""
-    return [_needed(read_name(one)) for one in given]
-
-
-def _needed(cell: Cell | None) -> Cell:
-    if cell is None:
-        raise ValueError
-    return cell
+def _floats(given: list[Any]) -> NDArray[np.float64]:
+    """Return numbers as floats; NaN in place of what is none, or has to be looked at by itself."""
+    if not set(map(type, given)) <= _NUMBERS:
+        given = [one if type(one) in _NUMBERS else math.nan for one in given]
+    try:
+        return np.array(given, dtype=np.float64)
+    except OverflowError:
+        return np.array([one if abs(one) < _LARGEST else math.nan for one in given], dtype=np.float64)

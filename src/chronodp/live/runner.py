@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from chronodp.ledger import Gap, Ledger
 from chronodp.live.agreement import check_agreement
 from chronodp.live.clock_guard import ClockGuard, Look
 from chronodp.live.clocks import Clock, SystemClock
 from chronodp.live.contribution import Limits
-from chronodp.live.delivery import Delivery
 from chronodp.live.key_limits import KeyLimits
-from chronodp.live.labels import columns_of, label_rows
 from chronodp.live.notices import Notices
 from chronodp.live.progress import Progress
+from chronodp.live.releasing import Releases
 from chronodp.live.sinks import Sink
 from chronodp.live.sources import Source
 from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream
+from chronodp.live.warming import collecting_later, import_for_releases
+from chronodp.live.window_counts import WindowCounts
 from chronodp.live.window_keys import KeysClosing, WindowKeys
 from chronodp.live.window_totals import Closing, Part, Tally, WindowTotals
-from chronodp.privacy import check_fraction, moment_at
+from chronodp.privacy import moment_at
 from chronodp.series import Row
 
 __all__ = ["Live"]
@@ -84,21 +84,23 @@ class Live:
         self._ledger, self._dataset, self._key = ledger, dataset, key
         self._clock_written = state.fact("clock") or ""
         self._guard = ClockGuard(clock or SystemClock(), jump=jump, known=self._clock_written)
-        self._level = check_fraction("level", level)
-        self._tell, self._notices, self._reached = tell, Notices(say), reached
+        self._notices, self._reached = Notices(say), reached
         self._tally: Tally = WindowKeys(limits, key) if isinstance(limits, KeyLimits) else WindowTotals(limits, key)
         self._pending: list[Part] = []
         self._counted = False
         self._committed = time.monotonic()
         self._due: int | None = None
         check_agreement(state, self._streams)
+        import_for_releases()
         self._first = max([state.settled, *(stream.period for stream in self._streams)])
-        self._deliveries = [Delivery(sink, state=state, columns=self.columns) for sink in sinks]
+        self._releases = Releases(
+            limits, streams, state=state, level=level, sinks=sinks, progress=self.progress, tell=tell
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of a released row."""
-        return columns_of(self._limits, self._streams)
+        return self._releases.columns
 
     @property
     def entries(self) -> int:
@@ -135,14 +137,11 @@ class Live:
                     self._close_windows(self._due)
                     self._due = None
                     self._source.unmark()
-                for delivery in self._deliveries:
-                    delivery.attempt()
-                    self._notices.notice(delivery.sink.name, delivery.trouble, "takes releases again")
+                self._releases.attempt(self._notices)
                 each()
             self._commit()
         finally:
-            for delivery in self._deliveries:
-                delivery.close()
+            self._releases.close()
             self._source.close()
 
     def _begin(self) -> None:
@@ -150,8 +149,7 @@ class Live:
             self._tally.restore(part)
         self.progress.owner.gaps = self._state.gaps
         released = self._state.settled
-        for delivery in self._deliveries:
-            delivery.catch_up(released, self._history)
+        self._releases.catch_up(released)
         self.progress.share = self._ledger.status(self._dataset).share
         # A window that was stepped by some and not by others takes no more records: the rest gets the same totals.
         if self._first > released:
@@ -165,7 +163,7 @@ class Live:
         done = windows is not None and self.progress.closed >= windows
         past = until is not None and self._guard.look().closing >= until
         ended = self._first >= self._limits.windows.length
-        return done or past or ended or all(stream.finished for stream in self._streams)
+        return done or past or ended or self._releases.finished
 
     def _read(self) -> None:
         """Count one batch; first fix what belongs to windows that the clock has closed."""
@@ -174,7 +172,8 @@ class Live:
         if self._due is None and due > self._first and self._source.mark():
             self._due = due
         self.progress.held_up = self._due is None and due > self._first
-        batch = self._source.read(_MOST, wait=_WAIT)
+        with collecting_later():
+            batch = self._source.read(_MOST, wait=_WAIT)
         self.progress.polled = time.monotonic()
         self._notices.notice("source", self._source.trouble, "the source is there again")
         self.progress.reachable = not self._source.trouble
@@ -230,7 +229,7 @@ class Live:
 
     def _close_windows(self, end: int) -> None:
         begin = self._state.settled
-        while begin < end and not all(stream.finished for stream in self._streams):
+        while begin < end and not self._releases.finished:
             until = min(end, begin + _AT_ONCE)
             self._close_some(begin, until)
             begin = until
@@ -240,48 +239,22 @@ class Live:
         closing = self._state.closing
         self._commit(closing=end if end > closing else None)
         closings = self._closings(begin, end)
-        held = self._tally.values(closings)
-        rows = label_rows(self._limits, begin, [self._step(stream, begin, end, held) for stream in self._streams])
+        rows = self._releases.step(begin, end, self._tally.values(closings))
         self._reached("stepped")
-        self._state.settle(closings, settled=end)
+        self._state.settle((closing.people for closing in closings), settled=end)
         self._reached("settled")
         self._tally.forget(end)
-        self._first = self.progress.next_window = max(self._first, end)
-        self.progress.closed += len(rows)
-        self.progress.releases += sum(map(len, rows))
-        self.progress.alerts += sum(bool(row.get("alert")) for window in rows for row in window)
-        for delivery in self._deliveries:
-            delivery.add(rows)
-        for window in filter(None, rows):  # where keys are found, a window may tell nothing
-            self._tell(window)
+        self._first = max(self._first, end)
+        self._releases.hand_on(self._first, rows)
         self._reached("told")
 
     def _closings(self, begin: int, end: int) -> list[Closing | KeysClosing]:
         """Return what windows hold; who counts in one of them has counted in it when the next is looked at."""
-        since: dict[bytes, int] = {}
-
-        def used(people: list[bytes]) -> dict[bytes, int]:
-            stored = self._state.used(people)
-            return {person: stored.get(person, 0) + since.get(person, 0) for person in people}
-
+        since = WindowCounts()
         closings: list[Closing | KeysClosing] = []
         for window in range(begin, end):
-            closing = self._tally.closing(window, used)
-            for person in closing.people:
-                since[person] = since.get(person, 0) + 1
+            closing = self._tally.closing(window, lambda people: self._state.used(people) + since.of(people))
+            if window + 1 < end:
+                since.add(closing.people)
             closings.append(closing)
         return closings
-
-    def _step(self, stream: TotalsStream, begin: int, end: int, held: Any) -> list[list[Row]]:
-        """Release windows that the stream has not released; return again what it has."""
-        place = min(max(begin, stream.period), end)
-        told = stream.released_windows(begin, place, level=self._level) if place > begin else []
-        if place == end:
-            return told
-        if stream.finished:
-            return told + [[dict.fromkeys(stream.columns)] * self._limits.columns for _ in range(place, end)]
-        return told + stream.release_windows(place, held[place - begin :], level=self._level)
-
-    def _history(self, begin: int, end: int) -> list[list[Row]]:
-        told = [stream.released_windows(begin, end, level=self._level) for stream in self._streams]
-        return label_rows(self._limits, begin, told)

@@ -1,8 +1,8 @@
 """What a live stream must not lose: counts of open windows, who has counted before, how far sources were read.
 
 One SQLite file beside the ledger. Counts, and how far the source was read for them, are one transaction: after a crash
-reading goes on exactly where counting stopped. Counts and positions, which hold digests of what was read, are sealed
-with the ledger's key; people are keyed hashes.
+reading goes on exactly where counting stopped. Counts, people and positions, which hold digests of what was read, are
+sealed with the ledger's key.
 
 s and c of "Once, and in order" in ``docs/explanation/proofs/live.md``, each written in the transaction that it is part
 of.
@@ -19,17 +19,17 @@ from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable, StreamConflict
 from chronodp.ledger import Gap, Keys
-from chronodp.live.window_keys import KeysClosing
-from chronodp.live.window_totals import Closing, Part
+from chronodp.live.hash_table import Hashes, Numbers
+from chronodp.live.stored_counts import StoredCounts
+from chronodp.live.window_totals import Part
 
 __all__ = ["State"]
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS counts (part INTEGER PRIMARY KEY, window INTEGER NOT NULL, sealed TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS people (person BLOB PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID",
 )
-_ASKED = 500  # people asked for in one statement
+_FORMAT = 2  # 0 is a file that is new, or of 0.1.0
 
 
 class State:
@@ -51,11 +51,11 @@ class State:
             try:
                 # Set before the first read: the lock is then held until this process ends, however it does.
                 self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+                self._database.execute("PRAGMA page_size = 32768")  # of a new file; rows are long: a third of the time
                 self._database.execute("PRAGMA journal_mode = WAL")
                 self._database.execute("PRAGMA synchronous = FULL")
-                with self._transaction():
-                    for table in _TABLES:
-                        self._database.execute(table)
+                self._people = StoredCounts(self._database, keys=keys, name=name)
+                self._prepare()
             except BaseException:
                 self._database.close()
                 raise
@@ -129,32 +129,38 @@ class State:
             for window, sealed in self._database.execute("SELECT window, sealed FROM counts ORDER BY part"):
                 yield Part(int(window), self._keys.unseal(sealed, self._context(int(window))))
 
-    def used(self, people: list[bytes]) -> dict[bytes, int]:
-        """Return in how many settled windows people have counted; those who have in none are left out."""
-        found: dict[bytes, int] = {}
-        with self._translated():
-            ordered = sorted(people)
-            for begin in range(0, len(ordered), _ASKED):
-                asked = ordered[begin : begin + _ASKED]
-                marks = ", ".join("?" * len(asked))
-                rows = self._database.execute(f"SELECT person, used FROM people WHERE person IN ({marks})", asked)
-                found.update(rows)
-        return found
+    def used(self, people: Hashes) -> Numbers:
+        """Return in how many settled windows people have counted."""
+        return self._people.of(people)
 
-    def settle(self, closings: Iterable[Closing | KeysClosing], *, settled: int) -> None:
-        """Write who has counted in released windows, and forget what these held, all or nothing."""
-        with self._translated(), self._transaction():
-            self._database.executemany(
-                "INSERT INTO people (person, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1",
-                # In the order of the table, which is faster.
-                ((person,) for closing in closings for person in sorted(closing.people)),
-            )
-            self._database.execute("DELETE FROM counts WHERE window < ?", (settled,))
-            self._write({"settled": str(settled)})
+    def settle(self, people: Iterable[Hashes], *, settled: int) -> None:
+        """Write who has counted in each of the released windows, and forget what these held, all or nothing."""
+        with self._translated():
+            try:
+                with self._transaction():
+                    self._people.add(people)
+                    self._database.execute("DELETE FROM counts WHERE window < ?", (settled,))
+                    self._write({"settled": str(settled)})
+            except BaseException:
+                self._people.load()  # nothing of it is on disk
+                raise
 
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()
+
+    def _prepare(self) -> None:
+        """Make what is missing, or take over what an older version has written."""
+        with self._transaction():
+            (form,) = self._database.execute("PRAGMA user_version").fetchone()
+            if form not in (0, _FORMAT):
+                raise LedgerUnavailable(f"{self._path.name} was written by a newer chronodp: go on with that one")
+            if form == 0:
+                for table in _TABLES:
+                    self._database.execute(table)
+                self._people.make()
+                self._database.execute(f"PRAGMA user_version = {_FORMAT}")
+        self._people.load()
 
     def _write(self, facts: dict[str, str]) -> None:
         self._database.executemany(

@@ -10,16 +10,17 @@ is pairs one after another, all numbers with their least byte first:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chronodp.live.hash_table import HASH, Hashes, as_hashes
 from chronodp.live.key_limits import KeyLimits
+from chronodp.live.people import PersonHashes
 from chronodp.live.records import Batch
-from chronodp.live.window_totals import Counted, Part, PersonHashes, sort_out
+from chronodp.live.window_totals import Counted, Part, Used, sort_out
 
 __all__ = ["KeysClosing", "WindowKeys"]
 
-_HASH = 16
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -29,7 +30,11 @@ class KeysClosing:
 
     window: int
     pairs: Pairs
-    people: tuple[bytes, ...] = ()
+
+    @property
+    def people(self) -> Hashes:
+        """Nobody's windows are counted."""
+        return as_hashes(b"")
 
 
 class WindowKeys:
@@ -69,12 +74,12 @@ class WindowKeys:
         pairs = self._pairs.setdefault(part.window, set())
         content, at = part.content, 0
         while at < len(content):
-            begin = at + _HASH + 4
-            end = begin + int.from_bytes(content[at + _HASH : begin], "little")
-            pairs.add((content[at : at + _HASH], content[begin:end].decode()))
+            begin = at + HASH + 4
+            end = begin + int.from_bytes(content[at + HASH : begin], "little")
+            pairs.add((content[at : at + HASH], content[begin:end].decode()))
             at = end
 
-    def closing(self, window: int, used: Callable[[list[bytes]], dict[bytes, int]]) -> KeysClosing:  # noqa: ARG002 (of totals)
+    def closing(self, window: int, used: Used) -> KeysClosing:  # noqa: ARG002 (of totals)
         """Return what a window holds, in an order that tells nothing of how it came."""
         held = sorted(self._pairs.get(window, ()))
         return KeysClosing(window, tuple((person.hex(), key) for person, key in held))

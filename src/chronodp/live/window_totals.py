@@ -16,8 +16,7 @@ All numbers have their least byte first.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,18 +24,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.live.contribution import Limits
+from chronodp.live.hash_table import HASH, Hashes, Numbers, as_hashes
+from chronodp.live.people import REMEMBERED, NumberedPeople, PersonHashes
 from chronodp.live.records import Batch
+from chronodp.live.window_sums import LeastOfIds, Sums, WindowSums
 from chronodp.live.windows import Windows
 
-__all__ = ["Closing", "Counted", "Part", "PersonHashes", "Tally", "WindowTotals", "sort_out"]
+__all__ = ["Closing", "Counted", "Part", "Tally", "Used", "WindowTotals", "sort_out"]
 
 Totals = NDArray[np.int64]
+Used = Callable[[Hashes], Numbers]
+"""Tells in how many windows people have counted before, each of them named once."""
 
-_HASH = 16
-_KEY = np.dtype([("person", f"V{_HASH}"), ("place", "<u4")])
-_ENTRY = np.dtype([("key", f"V{_KEY.itemsize}"), ("id", f"V{_HASH}"), ("steps", "<i8")])
-_NOBODY = bytes(_HASH)
-_REMEMBERED = 100_000  # hashes of people kept to save time
+_KEY = np.dtype([("person", f"V{HASH}"), ("place", "<u4")])
+_ENTRY = np.dtype([("key", f"V{_KEY.itemsize}"), ("id", f"V{HASH}"), ("steps", "<i8")])
+_NOBODY = bytes(HASH)
+_NONE: Numbers = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class Closing:
 
     window: int
     totals: Totals
-    people: tuple[bytes, ...]
+    people: Hashes
 
 
 class Tally(Protocol):
@@ -89,7 +92,7 @@ class Tally(Protocol):
         """Add what was stored of a window."""
         ...
 
-    def closing(self, window: int, used: Callable[[list[bytes]], dict[bytes, int]]) -> Any:
+    def closing(self, window: int, used: Used) -> Any:
         """Return what a window holds; ``used`` tells in how many windows people have counted before."""
         ...
 
@@ -100,34 +103,6 @@ class Tally(Protocol):
     def forget(self, before: int) -> None:
         """Drop all windows before one."""
         ...
-
-
-class PersonHashes:
-    """Keyed hashes that take the place of names; those of people are kept for a while.
-
-    Args:
-        key: of the hash.
-    """
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-        self._known: dict[str, bytes] = {}
-
-    def __getitem__(self, name: str) -> bytes:
-        """Return the hash of a person."""
-        known = self._known.get(name)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[name] = self.make("person", name)
-        return known
-
-    def make(self, purpose: str, name: str, within: bytes = b"") -> bytes:
-        """Return the hash of a name for a purpose."""
-        content = name.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(
-            within + content, key=self._key, digest_size=_HASH, person=purpose.encode().ljust(16)
-        ).digest()
 
 
 def sort_out(
@@ -155,68 +130,48 @@ class WindowTotals:
     def __init__(self, limits: Limits, key: bytes) -> None:
         self._limits = limits
         self._hashes = PersonHashes(key)
-        self._totals: dict[int, dict[bytes, int]] = {}
-        self._ids: dict[int, dict[bytes, int]] = {}
-        self._rows: dict[int, Totals] = {}  # where nobody is named, records stand for themselves
+        self._people = NumberedPeople(self._hashes)
+        self._open: dict[int, WindowSums] = {}
 
     @property
     def entries(self) -> int:
         """How many numbers are kept for open windows: what memory depends on."""
-        return sum(sum(map(len, kept.values())) for kept in (self._totals, self._ids))
+        return sum(map(len, self._open.values()))
 
     def add(self, batch: Batch, *, first: int, last: int) -> tuple[Counted, list[Part]]:
         """Count the records of windows ``first`` to ``last``; return what became of them, and what to store."""
         window, taken, counted = sort_out(self._limits.windows, batch, first=first, last=last)
-        parts = [Part(number, content) for number, content in self._parts(batch, window, taken)]
-        for part in parts:
-            self.restore(part)
+        parts = []
+        for number, people, entries in self._entries(batch, window, taken):
+            self._count(number, people, entries)
+            parts.append(Part(number, entries.tobytes()))
         return counted, parts
 
     def restore(self, part: Part) -> None:
         """Add what was stored of a window."""
         entries = np.frombuffer(part.content, dtype=_ENTRY)
-        if not self._limits.people and not self._limits.ids:
-            places = np.frombuffer(entries["key"].tobytes(), dtype=_KEY)["place"]
-            rows = self._rows.setdefault(part.window, np.zeros(self._limits.columns, np.int64))
-            np.add.at(rows, places, entries["steps"])
-            return
-        totals = self._totals.setdefault(part.window, {})
-        keys, steps = _bytes(entries["key"]), entries["steps"].tolist()
-        if not self._limits.ids:
-            for key, step in zip(keys, steps, strict=True):
-                totals[key] = totals.get(key, 0) + step
-            return
-        known = self._ids.setdefault(part.window, {})
-        for key, identity, step in zip(keys, _bytes(entries["id"]), steps, strict=True):
-            # Of records with one id the least counts, whichever came first.
-            before = known.get(identity)
-            if before is None or step < before:  # the least: the same whatever the order of arrival
-                known[identity] = step
-                totals[key] = totals.get(key, 0) + step - (before or 0)
+        self._count(part.window, self._people.number(_keys(entries)["person"]), entries)
 
-    def closing(self, window: int, used: Callable[[list[bytes]], dict[bytes, int]]) -> Closing:
+    def closing(self, window: int, used: Used) -> Closing:
         """Return what a window holds; ``used`` tells in how many windows people have counted before."""
         limits = self._limits
-        columns = limits.columns
-        if window in self._rows:
-            return Closing(window, self._rows[window].copy(), ())
-        held = self._totals.get(window, {})
-        keys = np.frombuffer(b"".join(held), dtype=_KEY)
-        steps = _whole(held.values())
+        cells, steps = self._open[window].totals() if window in self._open else (_NONE, _NONE)
+        numbers, places = np.divmod(cells, limits.columns)
         if limits.people:  # otherwise records were clipped one by one
             steps = np.clip(steps, *limits.range)
-        people: tuple[bytes, ...] = ()
-        kept = np.ones(len(keys), np.bool_)
+        kept = np.ones(len(cells), np.bool_)
         if limits.chosen_groups is not None:
-            kept = _first_places(keys, columns, limits.chosen_groups)
-        if limits.first_windows is not None:
-            everyone = list(dict.fromkeys(_bytes(keys["person"])))
-            before = used(everyone)
-            people = tuple(person for person in everyone if before.get(person, 0) < limits.first_windows)
-            allowed = set(people)
-            kept &= np.fromiter((person in allowed for person in _bytes(keys["person"])), np.bool_, len(keys))
-        totals = np.zeros(columns, np.int64)
-        np.add.at(totals, keys["place"][kept], steps[kept])
+            kept = _first_places(self._people.hashes(numbers), places, limits.columns, limits.chosen_groups)
+        people = as_hashes(b"")
+        if limits.first_windows is not None and len(cells):
+            begin = np.ones(len(cells), np.bool_)
+            begin[1:] = numbers[1:] != numbers[:-1]  # cells stand in the order of people
+            everyone = self._people.hashes(numbers[begin])
+            counts = used(everyone) < limits.first_windows
+            people = everyone[counts]
+            kept &= counts[np.cumsum(begin) - 1]
+        totals = np.zeros(limits.columns, np.int64)
+        np.add.at(totals, places[kept], steps[kept])
         return Closing(window, totals, people)
 
     def values(self, closings: Sequence[Closing]) -> NDArray[np.float64]:
@@ -225,41 +180,83 @@ class WindowTotals:
         return totals
 
     def forget(self, before: int) -> None:
-        """Drop all windows before one."""
-        for kept in (self._totals, self._ids, self._rows):
-            for window in [window for window in kept if window < before]:
-                del kept[window]
+        """Drop all windows before one, and people of no window if they are many."""
+        self._open = {window: held for window, held in self._open.items() if window >= before}
+        if len(self._people) <= REMEMBERED:
+            return
+        columns, everyone = self._limits.columns, len(self._people)
+        kept = np.zeros(everyone, np.bool_)
+        for held in self._open.values():
+            kept[held.totals()[0] // columns] = True
+        if 2 * np.count_nonzero(kept) >= everyone:  # not worth the time yet
+            return
+        kept[::2] = True
+        numbers = self._people.forget(kept)
+        for held in self._open.values():
+            held.renumber(lambda cells: numbers[cells // columns] * columns + cells % columns)
 
-    def _parts(self, batch: Batch, window: NDArray[np.int64], taken: NDArray[np.intp]) -> Iterator[tuple[int, bytes]]:
+    def _entries(
+        self, batch: Batch, window: NDArray[np.int64], taken: NDArray[np.intp]
+    ) -> Iterator[tuple[int, Numbers, NDArray[np.void]]]:
+        """Yield for each window the numbers of people, and the entries to store."""
         if not len(taken):
             return
-        hashes = np.array([self._hashes[name] for name in batch.names] or [_NOBODY], dtype=f"V{_HASH}")
-        windows, people, places = window[taken], batch.people[taken], batch.places[taken]
+        windows, places, people = window[taken], batch.places[taken], self._numbers(batch, taken)
         steps = self._to_steps(batch.values[taken]) if batch.values is not None else np.ones(len(taken), np.int64)
         if not self._limits.people:
             steps = np.clip(steps, *self._limits.range)
-        order = np.argsort(windows, kind="stable")
-        if not self._limits.ids:
-            # One number for each window, person and place: sums of whole numbers in any order.
-            packed = ((windows - windows.min()) * len(hashes) + people) * self._limits.columns + places
-            _, order, inverse = np.unique(packed, return_index=True, return_inverse=True)
-            sums = np.zeros(len(packed), np.int64)
-            np.add.at(sums, order[inverse], steps)
-            steps = sums
+        if self._limits.ids:
+            order = np.argsort(windows, kind="stable")
+            steps = steps[order]
+        else:
+            order, steps = self._add_up(windows, people, places, steps)
         keys = np.zeros(len(order), dtype=_KEY)
-        keys["person"], keys["place"] = hashes[people[order]], places[order]
+        keys["person"], keys["place"] = self._people.hashes(people[order]), places[order]
         entries = np.zeros(len(order), dtype=_ENTRY)
         entries["key"] = np.frombuffer(keys.tobytes(), dtype=f"V{_KEY.itemsize}")
-        entries["steps"] = steps[order]
+        entries["steps"] = steps
         if batch.ids is not None:
             cells = _bytes(entries["key"])
             names = [batch.ids[at] for at in taken[order].tolist()]
             # Repeats are told apart within one person's cell, so that nobody's id can push out another's record.
             told = [self._hashes.make("id", name, cell) for name, cell in zip(names, cells, strict=True)]
-            entries["id"] = np.array(told, dtype=f"V{_HASH}")
+            entries["id"] = as_hashes(b"".join(told))
         found, begins = np.unique(windows[order], return_index=True)
-        for number, rows in zip(found.tolist(), np.split(entries, begins[1:]), strict=True):
-            yield number, rows.tobytes()
+        whose = np.split(people[order], begins[1:])
+        yield from zip(found.tolist(), whose, np.split(entries, begins[1:]), strict=True)
+
+    def _numbers(self, batch: Batch, taken: NDArray[np.intp]) -> Numbers:
+        """Return the numbers of people whose records are taken."""
+        names = batch.names
+        if not names:
+            return np.repeat(self._people.number(as_hashes(_NOBODY)), len(taken))
+        people = batch.people[taken]
+        if len(people) != len(names) or np.any(people != np.arange(len(names))):
+            names = [names[at] for at in people.tolist()]
+        return self._people.name(names)
+
+    def _add_up(
+        self, windows: Numbers, people: Numbers, places: Numbers, steps: Numbers
+    ) -> tuple[NDArray[np.intp], Numbers]:
+        """Return where the first record of each window, person and place stands, and the sums of each."""
+        columns, everyone = self._limits.columns, len(self._people)
+        since = windows - windows.min()
+        if (int(since.max()) + 1) * everyone * columns >= 2**62:
+            named, people = np.unique(people, return_inverse=True)
+            everyone = len(named)
+        packed = (since * everyone + people) * columns + places
+        order = np.argsort(packed, kind="stable")
+        begin = np.ones(len(order), np.bool_)
+        begin[1:] = packed[order[1:]] != packed[order[:-1]]
+        return order[begin], np.add.reduceat(steps[order], np.flatnonzero(begin))
+
+    def _count(self, window: int, people: Numbers, entries: NDArray[np.void]) -> None:
+        """Add entries to a window; people are given by number, too."""
+        if window not in self._open:
+            self._open[window] = LeastOfIds() if self._limits.ids else Sums()
+        places = _keys(entries)["place"].astype(np.int64)
+        cells = people * self._limits.columns + places
+        self._open[window].add(cells, entries["id"], entries["steps"].astype(np.int64))
 
     def _to_steps(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return whole steps; values are limited so that sums of 2^32 of them fit 64 bits."""
@@ -269,10 +266,10 @@ class WindowTotals:
         return np.floor(scaled + 0.5).astype(np.int64)
 
 
-def _first_places(keys: NDArray[np.void], columns: int, most: int) -> NDArray[np.bool_]:
+def _first_places(people: Hashes, places: Numbers, columns: int, most: int) -> NDArray[np.bool_]:
     """Return which cells are among the first of their person, counted from a place that the person's hash picks."""
-    seeds = np.frombuffer(keys["person"].tobytes(), dtype="<u8").reshape(-1, 2)
-    turned = (keys["place"] + seeds[:, 0] % columns) % columns
+    seeds = people.view("<u8").reshape(-1, 2)
+    turned = (places.astype(np.uint64) + seeds[:, 0] % np.uint64(columns)) % np.uint64(columns)
     order = np.lexsort((turned, seeds[:, 0], seeds[:, 1]))
     sorted_seeds = seeds[order]
     fresh = np.ones(len(order), np.bool_)
@@ -283,12 +280,9 @@ def _first_places(keys: NDArray[np.void], columns: int, most: int) -> NDArray[np
     return kept
 
 
-def _whole(totals: Collection[int]) -> NDArray[np.int64]:
-    """Return totals as an array; what lies beyond 64 bits lies beyond every clip as well."""
-    try:
-        return np.fromiter(totals, np.int64, len(totals))
-    except OverflowError:
-        return np.array([min(max(total, -(2**62)), 2**62) for total in totals], dtype=np.int64)
+def _keys(entries: NDArray[np.void]) -> NDArray[np.void]:
+    """Return person and place of entries."""
+    return np.ascontiguousarray(entries["key"]).view(_KEY)
 
 
 def _bytes(column: NDArray[np.void]) -> list[bytes]:

@@ -23,7 +23,9 @@ from chronodp.privacy import check_whole
 
 __all__ = ["Collector"]
 
-_BATCH = 2**20
+_BATCH = 2**23  # reports whose ids are compared together
+_CHUNK = 2**14  # reports that stay near the processor while they are checked
+_COUNTED = 2**20  # reports that are put in the order of their slots together
 _LINES = 2**16
 _MOST_VALUES = 2**20
 _MOST_CELLS = 2**28
@@ -88,7 +90,7 @@ class Collector:
         if not isinstance(records, np.ndarray) or records.dtype != record_type(self.plan):
             raise InvalidArgument("records", records, "an array of this plan's reports", private=True)
         for first in range(0, len(records), _BATCH):
-            self._count(np.array(records[first : first + _BATCH]))
+            self._take(records[first : first + _BATCH])
 
     def read(self, path: str | Path, *, progress: Callable[[float], None] = lambda _: None) -> None:
         """Count the reports of a file: records if it ends in ``.bin``, otherwise lines of JSON."""
@@ -117,7 +119,32 @@ class Collector:
         self._dropped += Dropped(malformed=malformed)
         self.add(records)
 
-    def _count(self, records: Records) -> None:
+    def _take(self, records: Records) -> None:
+        """Check reports and compare their ids; on the way only digests, places and answers are kept."""
+        digests = np.empty(len(records), dtype=np.uint64)
+        places = np.empty(len(records), dtype=np.uint16 if len(self._slots) <= 2**16 else np.int64)
+        answers = np.empty(len(records), dtype=records.dtype["answer"])
+        end = 0
+        for first in range(0, len(records), _CHUNK):
+            # A copy: what is checked is what is counted, whoever writes to the file meanwhile. By bytes, which are
+            # copied many times faster than fields.
+            copied = np.frombuffer(records[first : first + _CHUNK].tobytes(), dtype=records.dtype)
+            sound = self._checked(copied)
+            begin, end = end, end + len(sound)
+            digests[begin:end] = self._seen.digests(sound["id"])
+            places[begin:end] = sound["slot"] - np.uint32(self._slots.start)
+            answers[begin:end] = sound["answer"]
+        fresh = self._seen.take(digests[:end])
+        del digests
+        places, answers = places[:end], answers[:end]
+        if not fresh.all():
+            self._dropped += Dropped(duplicate=int(np.count_nonzero(~fresh)))
+            places, answers = places[fresh], answers[fresh]
+        for first in range(0, len(places), _COUNTED):
+            self._count(places[first : first + _COUNTED], answers[first : first + _COUNTED])
+
+    def _checked(self, records: Records) -> Records:
+        """Return the reports of this part that are sound, and note why others are not."""
         if self._part[1] > 1:
             records = records[records["id"][:, 0] % np.uint64(self._part[1]) == self._part[0]]
         known = (records["mark"] == MARK) & (records["version"] == VERSION)
@@ -125,22 +152,24 @@ class Collector:
         timely = (records["slot"] >= self._slots.start) & (records["slot"] < self._slots.stop)
         sound = self.plan.mechanism.valid(records["answer"])
         kept = known & ours & timely & sound
-        whole = bool(kept.all())
-        fresh = self._seen.take(records["id"] if whole else records["id"][kept])
+        if kept.all():
+            return records
         self._dropped += Dropped(
             malformed=int(np.count_nonzero(~known)),
             other_plan=int(np.count_nonzero(known & ~ours)),
             slot=int(np.count_nonzero(known & ours & ~timely)),
             answer=int(np.count_nonzero(known & ours & timely & ~sound)),
-            duplicate=int(np.count_nonzero(~fresh)),
         )
-        taken = np.flatnonzero(fresh) if whole else np.flatnonzero(kept)[fresh]
-        places = records["slot"][taken].astype(np.int64) - self._slots.start
-        # Small numbers sort several times faster.
-        order = np.argsort(places.astype(np.uint16) if len(self._slots) <= 2**16 else places, kind="stable")
-        answers, places = records["answer"][taken[order]], places[order]
-        found, starts = np.unique(places, return_index=True)
-        for place, (first, last) in zip(found.tolist(), itertools.pairwise([*starts, len(places)]), strict=True):
+        left: Records = records[kept]
+        return left
+
+    def _count(self, places: NDArray[Any], answers: NDArray[Any]) -> None:
+        """Add answers to what their slots have."""
+        order = np.argsort(places, kind="stable")  # small numbers sort several times faster
+        answers, places = answers[order], places[order]
+        starts = [0, *(np.flatnonzero(places[1:] != places[:-1]) + 1).tolist(), len(places)]
+        for first, last in itertools.pairwise(starts):
+            place = int(places[first])
             self._reports[place] += last - first
             self._sums[place] += self._summed(answers[first:last])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, assert_never
 
 import numpy as np
@@ -20,11 +19,11 @@ from chronodp.local.longitudinal import (
 )
 from chronodp.local.mechanism import NumberMechanism
 from chronodp.local.plan import LocalPlan
-from chronodp.local.reports import Records, make_records
+from chronodp.local.reports import Records, fill_records
 from chronodp.local.response import respond
 from chronodp.local.values import choices_of
 from chronodp.privacy import as_numbers
-from chronodp.randomness import Entropy, check_entropy
+from chronodp.randomness import Entropy, SecureKeystream, check_entropy
 
 __all__ = ["simulate"]
 
@@ -47,23 +46,27 @@ def simulate(plan: LocalPlan, histories: ArrayLike, *, entropy: Entropy | None =
     table = as_numbers("histories", histories, allowed)
     if table.ndim != 2 or (plan.horizon is not None and table.shape[1] > plan.horizon):
         raise InvalidArgument("histories", histories, allowed, private=True)
-    devices, slots = _who_reports(plan, table.shape, bits)
+    places, slots = _who_reports(plan, table.shape, bits)
     if isinstance(plan.protocol, Memoised):
-        answers: NDArray[Any] = _kept_answers(plan, table, bits)[devices, slots]
+        answers: NDArray[Any] = _kept_answers(plan, table, bits).reshape(-1)[places]
     else:
-        answers = plan.mechanism.perturb(table[devices, slots], entropy=bits)
-    ids = np.frombuffer(os.urandom(16 * len(slots)), dtype="<u8").reshape(-1, 2)
-    return make_records(plan, slots, answers, ids)
+        answers = plan.mechanism.perturb(table.reshape(-1)[places], entropy=bits)
+    fresh = SecureKeystream()  # also where answers are seeded: the same id would be a replay
+
+    def ids(part: slice) -> NDArray[np.int64]:
+        return fresh.words(2 * len(slots[part])).reshape(-1, 2)
+
+    return fill_records(plan, slots, answers, ids)
 
 
 def _who_reports(
     plan: LocalPlan, shape: tuple[int, ...], entropy: Entropy
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Devices and slots of all reports."""
+) -> tuple[slice | NDArray[np.int64], NDArray[Any]]:
+    """Where in the flat table the values of all reports stand, and their slots."""
     devices, slots = shape
     match plan.protocol:
         case Fresh() | Memoised() | WindowBudget():
-            return np.repeat(np.arange(devices), slots), np.tile(np.arange(slots), devices)
+            return slice(None), np.tile(np.arange(slots, dtype=np.uint32), devices)
         case Slots(horizon=horizon, reports=reports):
             chosen = np.empty((devices, reports), dtype=np.int64)
             rows = max(1, 2**20 // horizon)
@@ -72,15 +75,19 @@ def _who_reports(
                 part[:] = entropy.permutations(horizon, rows=len(part))[:, :reports]
             who = np.repeat(np.arange(devices), reports)
             timely = chosen.ravel() < slots
-            return who[timely], chosen.ravel()[timely]
+            return _flat(who[timely], chosen.ravel()[timely], slots)
         case WindowPopulation(window=window):
             phases = entropy.integers(window, devices)
             who, when = np.nonzero((np.arange(slots)[None, :] - phases[:, None]) % window == 0)
-            return who, when
+            return _flat(who, when, slots)
         case WindowAsked():
             raise InvalidArgument("plan", str(plan.protocol), "one in which devices themselves know when to report")
         case never:
             assert_never(never)
+
+
+def _flat(who: NDArray[np.int64], when: NDArray[np.int64], slots: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return who * slots + when, when
 
 
 def _kept_answers(plan: LocalPlan, table: NDArray[Any], entropy: Entropy) -> NDArray[np.int64]:

@@ -26,25 +26,32 @@ class SeenIds:
     def __len__(self) -> int:
         return sum(len(run) for run in self._runs)
 
-    def take(self, ids: Words) -> NDArray[np.bool_]:
-        """Return which of the ids come for the first time, and remember them."""
+    def digests(self, ids: Words) -> Words:
+        """Return the digests of ids, each a pair of 64-bit halves."""
         digests: Words = ids[:, 0] * self._keys[0] + ids[:, 1] * self._keys[1]  # modulo 2^64
+        return digests
+
+    def take(self, digests: Words) -> NDArray[np.bool_]:
+        """Return which of the digests come for the first time, and remember them."""
         ordered = np.sort(digests)
-        repeated = bool(np.any(ordered[1:] == ordered[:-1])) or any(_held(run, ordered).any() for run in self._runs)
-        fresh = np.ones(len(ids), dtype=np.bool_)
-        if repeated:
-            ordered, places = np.unique(digests, return_index=True)
-            new = ~np.logical_or.reduce([_held(run, ordered) for run in self._runs] or [np.zeros(len(ordered), bool)])
-            ordered = ordered[new]
-            fresh[:] = False
-            fresh[places[new]] = True
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        before = [ordered[_held(run, ordered)] for run in self._runs]
+        fresh = np.ones(len(digests), dtype=np.bool_)
+        if len(twice) or any(map(len, before)):
+            known = np.unique(np.concatenate((twice[:0], *before)))
+            suspect = np.flatnonzero(_held(np.unique(np.concatenate((twice, known))), digests))
+            found, firsts = np.unique(digests[suspect], return_index=True)
+            fresh[suspect] = False
+            fresh[suspect[firsts[~_held(known, found)]]] = True
+            ordered = np.sort(digests[fresh])
         self._keep(ordered)
         return fresh
 
     def _keep(self, ordered: Words) -> None:
         self._runs.append(ordered)
         while len(self._runs) > 1 and 2 * len(self._runs[-1]) >= len(self._runs[-2]):
-            self._runs.append(np.sort(np.concatenate((self._runs.pop(), self._runs.pop()))))
+            both = np.concatenate((self._runs.pop(), self._runs.pop()))
+            self._runs.append(np.sort(both, kind="stable"))  # which merges what is in order already
 
 
 def _held(run: Words, ordered: Words) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ Numbers "as people write them" and rounding "against the spender": *Finite preci
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -20,7 +21,7 @@ def decimal_value(number: float) -> Fraction:
     >>> decimal_value(0.1)
     Fraction(1, 10)
     """
-    return Fraction(repr(float(number)))
+    return Fraction(Decimal(repr(float(number))))  # the same as of the text itself, which is read slowly
 
 
 def at_least(exact: Fraction) -> float:

@@ -15,7 +15,7 @@ from chronodp.randomness.keystream import (
     SecureKeystream as SecureKeystream,
     SeededKeystream as SeededKeystream,
 )
-from chronodp.randomness.reservoir import LARGEST_SCALE as LARGEST_SCALE, SMALLEST_SCALE as SMALLEST_SCALE
+from chronodp.randomness.rounding import LARGEST_SCALE as LARGEST_SCALE, SMALLEST_SCALE as SMALLEST_SCALE
 
 __all__ = [
     "Entropy",

@@ -26,9 +26,10 @@ from chronodp.errors import InvalidArgument
 from chronodp.randomness import slow
 from chronodp.randomness.entropy import Entropy
 from chronodp.randomness.keystream import counter_mode, draw_words
-from chronodp.randomness.reservoir import Rounding, check_scale, rounding
+from chronodp.randomness.logarithm import Workspace
+from chronodp.randomness.pairs import PAIRS, Pairs
+from chronodp.randomness.rounding import Rounding, check_scale, rounding
 from chronodp.randomness.start_check import checked
-from chronodp.randomness.variates import GAUSSIAN, Family, Workspace
 
 __all__ = ["KeyedNoise", "draw_secret"]
 
@@ -60,7 +61,7 @@ class KeyedNoise:
         if not isinstance(secret, bytes) or len(secret) != _SECRET:
             raise InvalidArgument("secret", None, f"{_SECRET} bytes", private=True)
         self._secret = secret
-        self._family: Family = checked(GAUSSIAN)
+        self._made: Pairs = checked(PAIRS)
 
     def gaussian(self, scale: float, names: Sequence[str], *, begin: int, end: int) -> NDArray[np.int64]:
         """Return floor(scale * Z + 1/2) at places ``begin`` to ``end`` - 1 of each name, places by names."""
@@ -69,7 +70,7 @@ class KeyedNoise:
         made = np.empty((2 * pairs, len(names)), dtype=np.int64)
         if pairs <= 0 or not names:
             return made[: max(0, end - begin)]
-        constants, together = rounding(number, self._family), max(1, _BATCH // pairs)
+        constants, together = rounding(number, self._made.bounds), max(1, _BATCH // pairs)
         for at in range(0, len(names), together):
             keys = [self._key(name) for name in names[at : at + together]]
             made[:, at : at + together] = self._draw(keys, number, constants, first, pairs)
@@ -89,7 +90,7 @@ class KeyedNoise:
             words[:, place] = draw_words(counter_mode(key, first), 2 * pairs).reshape(pairs, 2).T
         flat = words.reshape(-1)
         variates, fractions, result = np.empty(len(flat)), np.empty_like(flat), np.empty_like(flat)
-        self._family.transform(flat, variates, Workspace(len(flat)))
+        self._made.transform(flat, variates, Workspace(len(flat)))
         half = len(flat) // 2
         for index in constants.round(variates, result, fractions).tolist():
             cosine, place = divmod(index, half)

@@ -11,15 +11,27 @@ ends of the interval round alike, which ends with probability one and never gues
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from chronodp.randomness.keystream import Keystream
 
-__all__ = ["UniformReal", "exponential", "exponential_exceeds", "gaussian", "laplace"]
+__all__ = [
+    "Across",
+    "Beyond",
+    "UniformReal",
+    "Variate",
+    "exceeds",
+    "floored",
+    "gaussian",
+    "lies_under",
+    "rounded",
+]
 
 
 class UniformReal:
@@ -55,24 +67,88 @@ class UniformReal:
         return self._words[0] < 0
 
 
-def laplace(uniform: UniformReal, scale: float) -> int:
-    """Return floor(scale * Z + 1/2) for the Laplace variate Z = sgn(V) ln|V|."""
+@dataclass(frozen=True)
+class Across:
+    """Z = sgn(V) (left + width |V|): uniform over a strip on both sides of 0, over a step if it begins at 0."""
+
+    uniform: UniformReal
+    left: Fraction
+    width: Fraction
+
+    def size(self, interval: Any, words: int) -> Any:
+        """Return an interval around |Z|."""
+        return _point(interval, self.left) + _point(interval, self.width) * _magnitude(interval, self.uniform, words)
+
+    def fall(self, interval: Any, words: int) -> Any:  # noqa: ARG002 (the tail's call)
+        """Return by how much the box over it is lower here, in logarithms: it is flat."""
+        return interval.mpf(0)
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """Z = sgn(V) (left - ln|V| / rate): the tail, under a box that falls by e^(-rate) for each 1."""
+
+    uniform: UniformReal
+    left: Fraction
+    rate: Fraction
+
+    def size(self, interval: Any, words: int) -> Any:
+        """Return an interval around |Z|."""
+        return _point(interval, self.left) + self.fall(interval, words) / _point(interval, self.rate)
+
+    def fall(self, interval: Any, words: int) -> Any:
+        """Return by how much the box over it is lower here, in logarithms."""
+        return _exponential(interval, self.uniform, words)
+
+
+Variate: TypeAlias = Across | Beyond
+
+
+def rounded(variate: Variate, scale: float) -> int:
+    """Return floor(scale * Z + 1/2)."""
     for words in count(1):
         interval = _interval(words)
-        size = scale * _exponential(interval, uniform, words)
-        result = _rounded(interval, size if uniform.negative else -size)
+        size = scale * variate.size(interval, words)
+        result = _rounded(interval, -size if variate.uniform.negative else size)
         if result is not None:
             return result
     raise AssertionError("unreachable")
 
 
-def exponential(uniform: UniformReal, scale: float) -> int:
-    """Return floor(scale * Z) for the exponential variate Z = -ln|V|."""
+def floored(variate: Variate, scale: float) -> int:
+    """Return floor(scale * |Z|)."""
     for words in count(1):
-        result = _floor(scale * _exponential(_interval(words), uniform, words))
+        result = _floor(scale * variate.size(_interval(words), words))
         if result is not None:
             return result
     raise AssertionError("unreachable")
+
+
+def exceeds(variate: Variate, threshold: float) -> bool:
+    """Return whether |Z| > threshold."""
+    return threshold <= 0 or _is_positive(lambda interval, words: variate.size(interval, words) - threshold)
+
+
+def lies_under(
+    depth: Callable[[Any, Any], Any],
+    variate: Variate,
+    height: UniformReal,
+    level: Callable[[int], tuple[int, int]],
+    reach: Fraction,
+) -> bool:
+    """Return whether a point of a strip's box lies under the curve.
+
+    The point is at |Z|, and its height is level + reach |U|, in the tail times |V|; the curve's is e^-depth.
+    """
+
+    def apart(interval: Any, words: int) -> Any:
+        bits = 64 * words + 64
+        share = _point(interval, reach) * _magnitude(interval, height, words)
+        high = interval.mpf(list(level(bits))) / interval.mpf(2) ** bits + share
+        below = variate.fall(interval, words) - _logarithm(interval, high)
+        return below - depth(interval, variate.size(interval, words))
+
+    return _is_positive(apart)
 
 
 def gaussian(radius: UniformReal, angle: UniformReal, scale: float, *, cosine: bool) -> int:
@@ -96,17 +172,30 @@ def gaussian(radius: UniformReal, angle: UniformReal, scale: float, *, cosine: b
     raise AssertionError("unreachable")
 
 
-def exponential_exceeds(uniform: UniformReal, threshold: float) -> bool:
-    """Return whether -ln|V| > threshold, which has probability e^-threshold."""
-    if threshold <= 0:
-        return True
+def _is_positive(value: Callable[[Any, int], Any]) -> bool:
+    """Return the sign of a real number, given intervals around it that more words make narrower."""
     for words in count(1):
-        low, high = _ends(_exponential(_interval(words), uniform, words))
-        if low > threshold:
+        low, high = _ends(value(_interval(words), words))
+        if low > 0:
             return True
-        if high < threshold:
+        if high < 0:
             return False
     raise AssertionError("unreachable")
+
+
+def _point(interval: Any, number: Fraction) -> Any:
+    return interval.mpf(number.numerator) / interval.mpf(number.denominator)
+
+
+def _magnitude(interval: Any, uniform: UniformReal, words: int) -> Any:
+    return interval.mpf(list(uniform.magnitude(words))) / _unit(interval, words)
+
+
+def _logarithm(interval: Any, value: Any) -> Any:
+    """Return ln of an interval that may begin at 0."""
+    low, _ = _ends(value)
+    most = interval.log(interval.mpf(value.b))
+    return interval.mpf([interval.log(interval.mpf(value.a)).a if low > 0 else -interval.inf, most.b])
 
 
 def _exponential(interval: Any, uniform: UniformReal, words: int) -> Any:

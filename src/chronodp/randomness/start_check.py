@@ -1,10 +1,10 @@
 """Looks, once a process and before the first noise, whether this machine computes as the fast path's proof assumes.
 
-The transforms use + - × ÷ and √, which IEEE 754 fixes to the last bit. That is an assumption about the processor, its
+The fast path uses + - × ÷ and √, which IEEE 754 fixes to the last bit. That is an assumption about the processor, its
 emulation and the libraries in the process, and a machine on which it fails would draw noise of another law without a
-sign. So words over every exponent, all of the mantissa and both ends of what the fast path takes are put through the
-transforms and compared with Python's own logarithm, sine and cosine, which share no code with them; these are held to
-digits that are written down here. Where anything is off, no draw is left to the fast path: the slow one, in whole
+sign. So words over every exponent, all of the mantissa and both ends of what the fast path takes are put through it and
+compared with fractions, and with Python's own logarithm, sine and cosine, which share no code with it; these are held
+to digits that are written down here. Where anything is off, no draw is left to the fast path: the slow one, in whole
 numbers, decides all of them.
 
 It carries "The assumption, on this machine" of ``docs/explanation/proofs/noise.md``, which also says what it can miss.
@@ -14,20 +14,27 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 
-from chronodp.randomness import slow
-from chronodp.randomness.variates import Family, Floats, Words, Workspace
+from chronodp.randomness.logarithm import Floats, Words, Workspace
+from chronodp.randomness.pairs import Pairs
+from chronodp.randomness.stairs import Stairs
+from chronodp.randomness.variates import Family
 
 __all__ = ["checked", "holds"]
 
-# Far above what the transforms and Python's functions lose together (2^-48 for a logarithm up to 16, 2^-41.2 for a
-# Gaussian variate: docs/explanation/proofs/noise.md), and below the tolerances, of 2^-39.9 and 2^-39.2.
-_LOGARITHM = 2.0**-46
+Kind = TypeVar("Kind", Family, Pairs)
+
+# Far above what the fast path and Python's functions lose together, and below the tolerances, of 2^-46 and 2^-39.2
+# (docs/explanation/proofs/noise.md): a product on a step loses 2^-52 of itself, a logarithm 2^-48 up to 16, a
+# distance from the curve 2^-32, and a Gaussian variate of a pair 2^-41.2.
+_PRODUCT = 2.0**-50  # of itself
+_SIZE = 2.0**-46.5
+_APART = 2.0**-31
 _PAIR = 2.0**-40.5
 # ln(3/4), ln(2^-22 · 5/8), and the sine and cosine of 5π/16, rounded from 30 digits.
 _KNOWN = (
@@ -39,39 +46,95 @@ _KNOWN = (
 
 
 @cache
-def checked(family: Family) -> Family:
-    """Return the family if its fast path can be trusted here; if not, one of which every draw takes the slow path."""
-    if holds(family):
-        return family
+def checked(kind: Kind) -> Kind:
+    """Return the kind of noise if its fast path can be trusted here; if not, one whose draws are all made slowly."""
+    if holds(kind):
+        return kind
     warnings.warn(
         "this machine does not compute as the fast path of noise assumes; noise stays exact, and is drawn slowly",
         RuntimeWarning,
         stacklevel=2,
     )
-    return replace(family, transform=_leave_to_the_slow_path)
+    if isinstance(kind, Pairs):
+        return replace(kind, transform=_decide_no_pair)
+    return replace(kind, transform=_decide_no_step, judge=_decide_no_point)
 
 
-def holds(family: Family) -> bool:
-    """Return whether the family's variates, of hard words, are as near the ideal ones as is proved."""
+def holds(kind: Family | Pairs) -> bool:
+    """Return whether the kind's variates, of hard words, are as near the ideal ones as is proved."""
     if not _rounds_to_nearest() or any(abs(found - told) > 2.0**-48 for found, told in _KNOWN):
         return False
+    if isinstance(kind, Pairs):
+        return _pairs_hold(kind)
+    return _steps_hold(kind) and _points_hold(kind)
+
+
+def _steps_hold(family: Family) -> bool:
+    stairs = family.stairs
+    words = _hard_words() & -stairs.layers | np.arange(len(_hard_words())) % stairs.layers
+    steps = words & (stairs.layers - 1)
+    made = _on_steps(family, words, steps)
+    moved = _on_steps(family, words[1:], steps[1:])
+    chosen = np.flatnonzero(steps >= stairs.spare).tolist()
+    edges = [stairs.edges[step - stairs.spare] for step in steps[chosen].tolist()]
+    # In whole numbers: x_i w 2^-63 in steps of 2^-91, beside what was made, of which 2^91 is a whole number too.
+    for edge, word, value in zip(edges, words[chosen].tolist(), made[chosen].tolist(), strict=True):
+        if not abs(int(value * 2.0**91) - edge * word) <= _PRODUCT * abs(edge * word) + 1:
+            return False
+    return np.array_equal(moved, made[1:], equal_nan=True)
+
+
+def _points_hold(family: Family) -> bool:
+    stairs = family.stairs
+    across = _hard_words()
+    heights = np.roll(across, 97)
+    strips = np.arange(len(across)) * 7 % (2 * len(stairs.shares)) % len(stairs.shares)
+    strips[::3] = 0  # the tail is where a place needs a logarithm
+    sizes, apart = family.judge(stairs, strips, across, heights)
+    moved = family.judge(stairs, strips[1:], across[1:], heights[1:])
+    ideal = _ideal_points(stairs, strips, across, heights)
+    decided = np.abs(across) * 2.0**-63 >= 2.0**-15
+    decided |= strips > 0
+    near = np.abs(sizes - ideal[0]) <= _SIZE, np.abs(apart - ideal[1]) <= _APART
+    return bool(
+        np.all(near[0][decided])
+        and np.all((near[1] | np.isnan(apart))[decided])
+        and np.all(np.isnan(sizes[~decided]) & np.isnan(apart[~decided]))
+        and np.isnan(apart).mean() < 0.25
+        and np.array_equal(moved[0], sizes[1:], equal_nan=True)
+        and np.array_equal(moved[1], apart[1:], equal_nan=True)
+    )
+
+
+def _ideal_points(stairs: Stairs, strips: Words, across: Words, heights: Words) -> tuple[Floats, Floats]:
+    sizes, apart = [], []
+    left, width, level, reach = (part.tolist() for part in stairs.boxes)
+    for strip, place, height in zip(strips.tolist(), across.tolist(), heights.tolist(), strict=True):
+        fall = -math.log(abs(place) * 2.0**-63) if strip == 0 else 0.0
+        sizes.append(left[strip] + width[strip] * (abs(place) * 2.0**-63 if strip else fall))
+        apart.append(fall - math.log(level[strip] + reach[strip] * abs(height) * 2.0**-63))
+    return np.array(sizes), np.array(apart) - stairs.curve.depth(np.array(sizes))
+
+
+def _pairs_hold(kind: Pairs) -> bool:
     words = _hard_words()
-    firsts = [0]
-    if family.slowly is None:  # pairs: every radius meets several angles
-        firsts = [0, len(words)]
-        words = np.concatenate([words, np.roll(words, 97)])
-        ideal, apart = _gaussians(words), _PAIR
-    else:
-        ideal, apart = _logarithms(words, signed=family.slowly is not slow.exponential), _LOGARITHM
-    made = _transformed(family.transform, words)
+    firsts = [0, len(words)]
+    words = np.concatenate([words, np.roll(words, 97)])  # every radius meets several angles
+    made = _paired(kind, words)
     # One place further on, in other lanes of a vector and another end of the loop, every number must be the same.
-    moved = _transformed(family.transform, np.delete(words, firsts))
-    return bool(np.all(np.abs(made - ideal) <= apart) and np.array_equal(moved, np.delete(made, firsts)))
+    moved = _paired(kind, np.delete(words, firsts))
+    return bool(np.all(np.abs(made - _gaussians(words)) <= _PAIR) and np.array_equal(moved, np.delete(made, firsts)))
 
 
-def _transformed(transform: Callable[[Words, Floats, Workspace], None], words: Words) -> Floats:
+def _on_steps(family: Family, words: Words, steps: Words) -> Floats:
     out = np.empty(len(words))
-    transform(words, out, Workspace(len(words)))
+    family.transform(family.stairs, words, steps, out, Workspace(len(words)))
+    return out
+
+
+def _paired(kind: Pairs, words: Words) -> Floats:
+    out = np.empty(len(words))
+    kind.transform(words, out, Workspace(len(words)))
     return out
 
 
@@ -86,11 +149,6 @@ def _hard_words() -> Words:
     magnitudes = np.concatenate([words, far, ends])
     signs = np.where(np.arange(len(magnitudes)) % 3 == 0, -1, 1)
     return magnitudes * signs
-
-
-def _logarithms(words: Words, *, signed: bool) -> Floats:
-    sizes = np.array([-math.log(abs(word) * 2.0**-63) for word in words.tolist()])
-    return np.where(words < 0, sizes, -sizes) if signed else sizes
 
 
 def _gaussians(words: Words) -> Floats:
@@ -111,5 +169,13 @@ def _rounds_to_nearest() -> bool:
     return bool(np.all(one + half == one) and np.all(one + up != one) and np.all(one + 3 * half == one + 4 * half))
 
 
-def _leave_to_the_slow_path(words: Words, out: Floats, work: Workspace) -> None:  # noqa: ARG001 (a transform's call)
+def _decide_no_pair(words: Words, out: Floats, work: Workspace) -> None:  # noqa: ARG001 (a transform's call)
     out.fill(np.nan)
+
+
+def _decide_no_step(stairs: Stairs, words: Words, steps: Words, out: Floats, work: Workspace) -> None:  # noqa: ARG001
+    out.fill(np.nan)
+
+
+def _decide_no_point(stairs: Stairs, strips: Words, across: Words, heights: Words) -> tuple[Floats, Floats]:  # noqa: ARG001
+    return np.full(len(strips), np.nan), np.full(len(strips), np.nan)

@@ -14,6 +14,7 @@ import numpy as np
 from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.report.tables import number_format, number_text, plain
+from chronodp.report.thinning import MOST_DRAWN, drawn_points
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +64,8 @@ class Line:
 def series_figure(lines: Sequence[Line], *, title: str, value_name: str, note: str = "") -> go.Figure:
     """Return a figure of released series with their bands, for a page or a notebook; a note says what bands cover.
 
-    Clocks are shown as they were written: a time zone stays out of the chart.
+    Clocks are shown as they were written: a time zone stays out of the chart. Of a line with more than 5,000 points
+    the least and the largest value of each stretch are drawn, and the note says so.
 
     >>> line = Line("north", [0, 1, 2], [5.0, 7.0, 6.0], [4.0, 6.0, 5.0], [6.0, 8.0, 7.0])
     >>> figure = series_figure([line], title="Visits", value_name="people")
@@ -72,6 +74,10 @@ def series_figure(lines: Sequence[Line], *, title: str, value_name: str, note: s
     """
     import plotly.graph_objects as go
 
+    if any(len(line.times) > MOST_DRAWN for line in lines):
+        thin = f"of more than {MOST_DRAWN:,} points of a line the least and the largest of each stretch are drawn"
+        note = f"{note}; {thin}" if note else thin
+        lines = [_thinned(line) for line in lines]
     count = sum(len(line.times) for line in lines)
     times = [[plain(moment) for moment in line.times] for line in lines]
     axis = {"type": "linear"}
@@ -113,6 +119,16 @@ def series_figure(lines: Sequence[Line], *, title: str, value_name: str, note: s
         said = {"text": _literal(note or "nothing to show"), "showarrow": False, "xref": "paper", "yref": "paper"}
         figure.update_layout(annotations=[said | {"x": 0.5, "y": 0.5}], xaxis_visible=False, yaxis_visible=False)
     return figure
+
+
+def _thinned(line: Line) -> Line:
+    if len(line.times) <= MOST_DRAWN:
+        return line
+    places = drawn_points(np.asarray(line.values, dtype=np.float64)).tolist()
+    parts = (line.times, line.values, line.lower, line.upper)
+    told = [line.told[place] for place in places] if len(line.told) else ()
+    times, values, lower, upper = ([part[place] for place in places] for part in parts)
+    return Line(line.name, times, values, lower, upper, told)
 
 
 def _identity(index: int, line: Line) -> dict[str, Any]:

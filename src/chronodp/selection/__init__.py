@@ -25,7 +25,7 @@ from chronodp.selection.mechanisms import (
 from chronodp.selection.pick import (
     exponents_of as exponents_of,
     pick as pick,
-    pick_part as pick_part,
+    pick_runs as pick_runs,
     pick_whole as pick_whole,
 )
 from chronodp.selection.probabilities import probabilities as probabilities

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chronodp.randomness import Entropy
 
-__all__ = ["attempt_exponential", "draw_exponential"]
+__all__ = ["attempt_exponential", "draw_exponential", "draw_exponentials"]
 
 _FEWEST, _MOST = 16, 2**16
 
@@ -22,6 +22,22 @@ def draw_exponential(exponents: NDArray[np.float64], entropy: Entropy) -> int:
         place = attempt_exponential(exponents, entropy, tries)
         if place is not None:
             return place
+
+
+def draw_exponentials(exponents: NDArray[np.float64], sizes: NDArray[np.int64], entropy: Entropy) -> NDArray[np.int64]:
+    """Return a place of each of many runs, one after the other in ``exponents``, as `draw_exponential` does of one."""
+    starts = np.cumsum(sizes) - sizes
+    result = np.empty(len(sizes), np.int64)
+    tries = np.clip(sizes, _FEWEST, _MOST)
+    open_ = np.arange(len(sizes))
+    while len(open_):
+        runs = np.repeat(open_, tries[open_])
+        places = entropy.integers(sizes[runs])
+        accepted = np.flatnonzero(entropy.exponential_coins(exponents[starts[runs] + places]))
+        done, firsts = np.unique(runs[accepted], return_index=True)
+        result[done] = places[accepted[firsts]]
+        open_ = np.setdiff1d(open_, done, assume_unique=True)
+    return result
 
 
 def attempt_exponential(exponents: NDArray[np.float64], entropy: Entropy, tries: int) -> int | None:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from chronodp.privacy import at_least
 from chronodp.randomness import Entropy
 from chronodp.selection.design import ChoiceDesign
-from chronodp.selection.exponential import draw_exponential
+from chronodp.selection.exponential import draw_exponential, draw_exponentials
 from chronodp.selection.mechanisms import ExponentialMechanism, NoisyMax, PermuteAndFlip
-from chronodp.selection.score_gaps import Gaps, part_gaps, score_gaps, whole_gaps
+from chronodp.selection.score_gaps import Gaps, run_gaps, score_gaps, whole_gaps
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
-__all__ = ["exponents_of", "pick", "pick_part", "pick_whole"]
+__all__ = ["exponents_of", "pick", "pick_runs", "pick_whole"]
 
 
 def pick(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities, entropy: Entropy) -> int:
@@ -45,12 +45,29 @@ def pick_whole(design: ChoiceDesign, utilities: Sequence[int], entropy: Entropy)
     return _pick(design, whole_gaps(design, utilities), entropy)
 
 
-def pick_part(design: ChoiceDesign, utilities: NDArray[Any], entropy: Entropy) -> int:
-    """Draw once among a part of the candidates, those that whole utilities are given of, as `pick_whole` does.
+def pick_runs(
+    design: ChoiceDesign, utilities: NDArray[Any], sizes: NDArray[np.int64], entropy: Entropy
+) -> NDArray[np.int64]:
+    """Draw once for each of many parts of the candidates, independently of each other, as `pick_whole` does.
 
-    Which part must be public, or drawn before: then it may hang on nothing but what was paid for.
+    Parts stand one after the other in ``utilities``, whole numbers, and ``sizes`` says how long each is. What returns
+    are places within the parts. Which parts must be public, or drawn before: then they may hang on nothing but what was
+    paid for. Each choice has its own cost: whoever asks adds them up.
     """
-    return _pick(design, part_gaps(design, utilities), entropy)
+    if not len(sizes):
+        return np.empty(0, np.int64)
+    gaps = run_gaps(design, utilities, sizes)
+    match design.mechanism:
+        case PermuteAndFlip():
+            return _any_of_runs(entropy.exponential_coins(exponents_of(design, gaps)), sizes, entropy)
+        case ExponentialMechanism():
+            return draw_exponentials(exponents_of(design, gaps), sizes, entropy)
+        case NoisyMax():
+            noisy = entropy.laplace(at_least(design.scale), gaps.shape) - gaps
+            largest = np.maximum.reduceat(noisy, np.cumsum(sizes) - sizes)
+            return _any_of_runs(noisy == np.repeat(largest, sizes), sizes, entropy)
+        case never:
+            assert_never(never)
 
 
 def _pick(design: ChoiceDesign, gaps: Gaps, entropy: Entropy) -> int:
@@ -78,3 +95,11 @@ def _flip(exponents: NDArray[np.float64], entropy: Entropy) -> int:
 
 def _any(places: NDArray[np.intp], entropy: Entropy) -> int:
     return int(places[int(entropy.integers(len(places)))])
+
+
+def _any_of_runs(fell: NDArray[np.bool_], sizes: NDArray[np.int64], entropy: Entropy) -> NDArray[np.int64]:
+    """Return a place of each run, any of those that fell in, equally likely; in every run at least one did."""
+    starts = np.cumsum(sizes) - sizes
+    counts = np.add.reduceat(fell, starts, dtype=np.int64)
+    chosen = np.cumsum(counts) - counts + entropy.integers(counts)
+    return np.asarray(np.flatnonzero(fell)[chosen] - starts)

@@ -16,7 +16,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.selection.design import FARTHEST, ChoiceDesign
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
-__all__ = ["Gaps", "check_utilities", "part_gaps", "score_gaps", "whole_gaps"]
+__all__ = ["Gaps", "check_utilities", "run_gaps", "score_gaps", "whole_gaps"]
 
 Gaps = NDArray[np.int64]
 
@@ -50,15 +50,22 @@ def whole_gaps(design: ChoiceDesign, utilities: Sequence[int]) -> Gaps:
     return np.array([min(best - one, FARTHEST) for one in steps], np.int64)
 
 
-def part_gaps(design: ChoiceDesign, utilities: NDArray[Any]) -> Gaps:
-    """Return the same of whole utilities in an array, of a part of the candidates: int64, or Python's own numbers."""
+def run_gaps(design: ChoiceDesign, utilities: NDArray[Any], sizes: NDArray[np.int64]) -> Gaps:
+    """Return the same of many parts of the candidates, one after the other in one array, each behind its own best.
+
+    Utilities are whole numbers: int64, or Python's own.
+    """
     step = Fraction(design.step)
     # One of both is 1: the step is a power of two. Behind the best first, in whole numbers; then down, as above.
     if step.denominator == 1:
-        steps = utilities // step.numerator
-        return np.asarray(np.minimum(steps.max() - steps, FARTHEST), np.int64)
-    behind = np.minimum(utilities.max() - utilities, -(-FARTHEST // step.denominator))
+        return np.asarray(np.minimum(_behind(utilities // step.numerator, sizes), FARTHEST), np.int64)
+    behind = np.minimum(_behind(utilities, sizes), -(-FARTHEST // step.denominator))
     return np.asarray(np.minimum(behind * step.denominator, FARTHEST), np.int64)
+
+
+def _behind(steps: NDArray[Any], sizes: NDArray[np.int64]) -> NDArray[Any]:
+    best = np.maximum.reduceat(steps, np.cumsum(sizes) - sizes)
+    return np.asarray(np.repeat(best, sizes) - steps)
 
 
 def check_utilities(design: ChoiceDesign, utilities: object) -> None:

@@ -96,7 +96,9 @@ def unit_reach(table: Table) -> str:
     if table.levels is not None:
         named = zip(table.levels.names, table.level_sensitivities(White()), strict=True)
         sizes = "; ".join(f"{name} all in all by {size.l1:g} (l1), {size.l2:g} (l2)" for name, size in named)
-    amount = "each" if table.measure.ratio else f"each by at most {table.measure.reach:g}"
+    amount = "each" if table.measure.ratio else f"each by at most {_amount(table)}"
+    if table.measure.clips is not None:
+        sizes += ", with the numbers of every group stretched to the widest clip"
     groups, cut = (f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""), ""
     if table.finds_keys:
         groups = f" in {counted(table.max_groups, 'group')} of each"
@@ -113,6 +115,11 @@ def unit_reach(table: Table) -> str:
         return f"one {who} counts in {periods}{_everywhere(table)}; {sizes}"
     where = table.unit.reach(periods_held(table.unit, table.bounds), horizon=table.horizon)
     return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}{cut}"
+
+
+def _amount(table: Table) -> str:
+    """How far one unit moves one number."""
+    return f"{table.measure.reach:g}" if table.measure.clips is None else "its group's clip"
 
 
 def _presence(table: Table) -> str:
@@ -147,9 +154,18 @@ def _noise(design: Design) -> str:
     scales = [f"{'σ' if noise.law == 'gaussian' else 'scale'} {noise.scale:.6g}" for noise in design.noises]
     shape = "independent" if isinstance(design.shape, White) else f"shaped ({design.shape}),"
     if len(scales) == 1:
-        return f"{shape} {_LAWS[design.law]}, {scales[0]} on every number"
+        return f"{shape} {_LAWS[design.law]}, {scales[0]} on every number{_by_clip(design)}"
     *others, last = (f"{scale} on the {kind}" for scale, kind in zip(scales, design.table.measure.kinds, strict=True))
-    return f"{shape} {_LAWS[design.law]}, {', '.join(others)} and {last} of every period"
+    return f"{shape} {_LAWS[design.law]}, {', '.join(others)} and {last} of every period{_by_clip(design)}"
+
+
+def _by_clip(design: Design) -> str:
+    """How noise goes with clips, in words; empty where groups have one clip."""
+    if design.table.scales is None:
+        return ""
+    least = min(design.table.scales) * design.noises[0].scale
+    what = "" if len(design.noises) == 1 else f"of the {design.table.measure.kinds[0]} "
+    return f" with the widest clip; that {what}is less in groups with a smaller one, in proportion, down to {least:.6g}"
 
 
 def _place_noise(design: Design, measured: tuple[int, ...]) -> str:
@@ -182,9 +198,11 @@ def _error(design: Design) -> str:
         said = "noise only: whoever has used up their life is not in the number"
         return f"{design.table.measure.error(width)}{what}; {said}"
     measure, asks = design.table.measure, "Missing() also releases what bounds take away, "
-    # Beside keys that are found, with places, and of who was active lately, there is no such figure.
-    unasked = design.table.finds_keys or design.table.levels or design.table.presence is not None
+    # Beside keys that are found, with places or clips by group, and of who was active lately, there is no such figure.
+    unasked = design.table.finds_keys or design.table.levels or design.table.presence is not None or measure.clips
     bias = f"; noise only: {'' if unasked else asks}plan.diagnose() shows the owner what is unread"
+    if measure.clips is not None:
+        what += "; with the widest clip, and less in other groups in proportion to theirs"
     return f"{measure.error(width)}{what}{'; noise only' if measure.finished else bias}"
 
 

@@ -6,6 +6,8 @@ is not in them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from chronodp.postprocess import Estimates, Floats, quantiles
@@ -16,7 +18,7 @@ from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
 from chronodp.series.windows import Windows
 
-__all__ = ["Estimates", "Floats", "estimate", "noise_terms"]
+__all__ = ["Estimates", "Floats", "estimate", "in_units", "noise_terms"]
 
 
 def estimate(design: Design, parts: tuple[Floats, ...], windows: Windows, *, average: bool, level: float) -> Estimates:
@@ -24,7 +26,8 @@ def estimate(design: Design, parts: tuple[Floats, ...], windows: Windows, *, ave
     measure = design.table.measure
     if measure.ratio:
         sums, terms = tuple(windows.sums(part) for part in parts), noise_terms(design, windows)
-        return Estimates(*measure.read_out(sums, terms, noises=design.noises, level=level))
+        found = Estimates(*measure.read_out(sums, terms, noises=design.noises, level=level))
+        return in_units(found, design.table.scales)
     lengths = windows.lengths
     divisor = np.ones(len(lengths))
     if average or measure.averages:
@@ -36,7 +39,15 @@ def estimate(design: Design, parts: tuple[Floats, ...], windows: Windows, *, ave
         wide = place_halves(design, noise_terms(design, windows), lengths, level) / divisor[:, None]
         return Estimates(value, value - wide, value + wide)
     half = (quantiles(design.law, noise_terms(design, windows), level) * design.noises[0].scale / divisor)[:, None]
-    return Estimates(value, value - half, value + half)
+    return in_units(Estimates(value, value - half, value + half), design.table.scales)
+
+
+def in_units(found: Estimates, scales: Sequence[float] | Floats | None) -> Estimates:
+    """Return estimates of groups whose numbers were divided by scales, in units of the column again."""
+    if scales is None:
+        return found
+    by = np.array(scales)
+    return Estimates(found.value * by, found.lower * by, found.upper * by)
 
 
 def noise_terms(design: Design, windows: Windows) -> Floats:

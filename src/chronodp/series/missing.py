@@ -111,6 +111,9 @@ def check_missing(table: Table, missing: object) -> Missing:
     measure = table.measure
     if measure.size_name in ("", "edges") or measure.block is not None or measure.averages:
         raise InvalidArgument("missing", str(measure), "left out: the figure is for counts and sums of periods")
+    if measure.clips is not None:
+        allowed = "left out where groups have clips of their own: the figure is of all groups together, in one unit"
+        raise InvalidArgument("missing", "Missing()", allowed)
     return missing
 
 

@@ -16,7 +16,7 @@ from chronodp.privacy import Certificate, check_flag, check_fraction
 from chronodp.series.answers import Memory, answer
 from chronodp.series.bands import level_for_all
 from chronodp.series.design import Design
-from chronodp.series.estimates import Estimates, Floats, estimate
+from chronodp.series.estimates import Estimates, Floats, estimate, in_units
 from chronodp.series.missing import MissingFigure, everyone
 from chronodp.series.place_noise import axes_of
 from chronodp.series.place_reading import place_deviations
@@ -109,7 +109,7 @@ class Numbers:
             table,
             f"{workload} of {table.released}",
             np.arange(table.horizon),
-            Estimates(value, value - half, value + half),
+            in_units(Estimates(value, value - half, value + half), table.scales),
             level,
             self.certificate.after(str(workload)),
             table.label,
@@ -145,7 +145,11 @@ class Numbers:
             places = TreePlaces(covariance, axes_of(table)[2], noise.deviation**2)
         apart = covariance is None
         source = Source(key, self.request, self.parts[0], noise.law, noise.scale, design.shape, places, apart)
-        term = Term(source, of_windows(windows.starts, windows.stops, factors), identity(len(columns)))
+        # Weights over groups put numbers back into units of the column: sums over groups know each one's noise.
+        across = identity(len(columns))
+        if table.scales is not None:
+            across = across.scaled(np.array(table.scales))
+        term = Term(source, of_windows(windows.starts, windows.stops, factors), across)
         return LinearReading(rows, columns, Linear((term,)), nonnegative=not table.measure.negative)
 
     def _shown(

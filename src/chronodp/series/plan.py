@@ -100,6 +100,11 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
         """Every candidate with its error, the chosen one first."""
         import pandas
 
+        return pandas.DataFrame(self.candidates)
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """The alternatives as plain data for JSON."""
         rows = []
         for design in (self.design, *self.others):
             noise = design.noises[0]
@@ -117,7 +122,7 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
                     "delta": design.delta,
                 }
             )
-        return pandas.DataFrame(rows)
+        return rows
 
     def half_width(self, level: float = 0.95) -> float:
         """Return how far noise carries what the plan is tuned for (of a mean: its sum) at worst, at a level."""
@@ -161,7 +166,9 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
                 private: choose bounds by what is publicly known.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
-        check_flag("bounds", bounds)
+        if check_flag("bounds", bounds) and self.design.table.scales is not None:
+            allowed = "False where groups have clips of their own: where(...) with one clip tells it of a group"
+            raise InvalidArgument("bounds", bounds, allowed)
         with watched(progress, f"Reading {self.origin}") as tell:
             check = self.origin.look(self.design)
             taken = self.origin.tally(self.design, key="", progress=tell) if bounds else None

@@ -58,6 +58,7 @@ def design_release(
         allowed = "EachPeriod(), or a mean of periods such as Rolling(7): sums of rolling counts say nothing"
         raise InvalidArgument("tuned_for", str(tuned_for), allowed)
     check_law(table, delta)
+    _ = table.scales  # refuses clips of other keys than those that split the answer
     if table.levels is not None and split is not None:
         raise InvalidArgument("places", "beside a private step", "used alone: find bounds or keys in another release")
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)

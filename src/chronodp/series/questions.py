@@ -15,7 +15,7 @@ from chronodp.series.listed import listed
 from chronodp.series.measures import Measure
 from chronodp.series.measures.active import ACTIVE, Active
 from chronodp.series.measures.asking import Asking
-from chronodp.series.measures.choices import HISTOGRAM, MEAN, SUM, histogram_of, mean_of
+from chronodp.series.measures.choices import HISTOGRAM, MEAN, SUM, histogram_of, mean_of, sum_of
 from chronodp.series.measures.counts import COUNT, Count
 from chronodp.series.measures.quantiles import QUANTILES, quantiles_of
 from chronodp.series.measures.scaled import ScaledSum
@@ -53,9 +53,16 @@ class Questions(ABC, Generic[Asked_co]):
         return self.ask(Count(at_most))
 
     def sum(
-        self, column: str, *, clip: tuple[float, float | Find] | Find | None = None, bound: Norm | None = None
+        self,
+        column: str,
+        *,
+        clip: tuple[float, float | Find] | Mapping[Any, tuple[float, float]] | Find | None = None,
+        bound: Norm | None = None,
     ) -> Asked_co:
         """Add up a column; a person's total in a period is clipped to ``clip``, or their whole series to ``bound``.
+
+        Where groups are not alike, ``clip={"north": (0, 50), "south": (0, 400)}`` has a clip for each key of a column
+        that splits the answer, and noise in each group goes with its clip.
 
         With ``clip=Find()`` a private step finds a size to which totals are clipped on both sides; with
         ``clip=(0, Find())`` totals below 0 count as 0, which errs less where people's lists are public.
@@ -74,7 +81,7 @@ class Questions(ABC, Generic[Asked_co]):
         find, reference = clip_to_find(clip)
         if find is not None:
             return self._finding(Sum(column, reference), clip=find)
-        return self.ask(Sum(column, clip))  # type: ignore[arg-type]  # a pair of numbers, or refused
+        return self.ask(sum_of(column, clip))  # type: ignore[arg-type]  # numbers, or refused
 
     def _scaled(self, column: str, clip: object, bound: Norm) -> Asked_co:
         if clip is not None:
@@ -87,7 +94,7 @@ class Questions(ABC, Generic[Asked_co]):
         self,
         column: str,
         *,
-        clip: tuple[float, float | Find] | Find | None = None,
+        clip: tuple[float, float | Find] | Mapping[Any, tuple[float, float]] | Find | None = None,
         of: Literal["rows", "people", "totals"] | None = None,
         at_most: int | None = None,
         people: int | None = None,
@@ -98,8 +105,10 @@ class Questions(ABC, Generic[Asked_co]):
 
         Args:
             column: what is averaged.
-            clip: least and most of a row; of totals, of a person's total in a period. With ``(0, Find())`` a private
-                step finds the most, and values below 0 count as 0; where ``people`` is given also `Find()`, both sides.
+            clip: least and most of a row; of totals, of a person's total in a period; or these for each key of a column
+                that splits the answer, in one proportion: {"north": (0, 50), "south": (0, 400)}. With ``(0, Find())`` a
+                private step finds the most, and values below 0 count as 0; where ``people`` is given also `Find()`,
+                both sides.
             of: 'rows', which is the default: the mean of all rows. 'people': a person's rows count together as one,
                 with their mean. 'totals': a person's rows are added up before people are averaged.
             at_most: of rows, the weight of how many one person has in a period and group, by default 1. Who has more
@@ -116,7 +125,7 @@ class Questions(ABC, Generic[Asked_co]):
             raise MissingBound("clip", f"say between which ends {which} counts, or (0, Find())")
         find, reference = clip_to_find(clip)
         if find is None:
-            return self.ask(mean_of(column, clip, of=said, at_most=at_most, people=people))  # type: ignore[arg-type]  # a pair of numbers, or refused
+            return self.ask(mean_of(column, clip, of=said, at_most=at_most, people=people))  # type: ignore[arg-type]  # numbers, or refused
         return self._finding(mean_of(column, reference, of=said, at_most=at_most, people=people), clip=find)
 
     def variance(self, column: str, *, clip: tuple[float, float] | None = None) -> Asked_co:

@@ -13,6 +13,7 @@ from chronodp.ledger import Dates, Fulfilled, Ledger, Opening, Produce, Staged, 
 from chronodp.privacy import Certificate, Claim
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
+from chronodp.series.key_text import check_plan_text
 
 __all__ = ["Exact", "ReleasePlan", "Released"]
 
@@ -55,7 +56,8 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
         """
         check_ledger(ledger)
         bits = check_entropy(entropy)
-        days, claim = self._days(dates), self.claim
+        days, claim, identity = self._days(dates), self.claim, self.identity
+        check_plan_text(identity)
         # What no budget here can pay is refused before any data are read, not only before any noise is drawn.
         ledger.check_fits(
             dataset, claim.cost, unit=claim.unit, analyst=analyst, dates=days, request=request, cells=self.cells
@@ -71,7 +73,7 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
             request=request,
             cost=claim.cost,
             unit=claim.unit,
-            plan=self.identity,
+            plan=identity,
             source=ledger.keys.fingerprint(*self.content(exact), of=purpose),
             produce=self.making(exact, bits, key=key, progress=progress),
             analyst=analyst,

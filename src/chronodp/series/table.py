@@ -30,6 +30,7 @@ from chronodp.privacy import (
     presence_of,
 )
 from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
+from chronodp.series.key_text import check_key_text
 from chronodp.series.measures import Active, Blocks, Statistic
 from chronodp.series.places import (
     PlaceLevels,
@@ -44,7 +45,7 @@ from chronodp.series.shapes.reach import above
 from chronodp.series.shapes.stays import stays_sensitivity
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shaping import ReleasedShape
-from chronodp.series.table_checks import check_expressions, check_levels, check_norm, check_presence
+from chronodp.series.table_checks import check_clips, check_expressions, check_levels, check_norm, check_presence
 from chronodp.series.table_declared import DeclaredTable
 from chronodp.series.windows import coarser
 
@@ -65,8 +66,10 @@ class Table(DeclaredTable):
         check_record_unit("unit", self.unit)
         check_whole("max_groups", self.max_groups, most=None if self.finds_keys else self.groups)
         check_norm(self)
+        check_clips(self)
         check_levels(self)
         check_presence(self)
+        check_key_text(self.declared_keys)
         if self.cells > MOST_CELLS:
             kinds = "" if self.kinds == 1 else f" × {self.kinds} for {self.measure.noun}s"
             raise InvalidArgument(
@@ -87,6 +90,12 @@ class Table(DeclaredTable):
             raise InvalidArgument("at_most", self.measure.row_weight, allowed)
         check_expressions(self)
         _ = self.bounds, self.claimed
+
+    @property
+    def declared_keys(self) -> list[tuple[str, ...]]:
+        """The public keys of each grouping and level; of keys that are found a `Discover` has its own bound."""
+        levels = () if self.levels is None else self.levels.keys
+        return [*(grouping.keys for grouping in self.groupings if not grouping.found), *levels]
 
     def with_places(self, places: Places, focus: object = None) -> Table:
         """Return the table of every level of a tree of places, whose leaves split it already."""

@@ -9,7 +9,7 @@ from chronodp.series.measures import Count, Histogram, Sum
 from chronodp.series.places import PLACE_COLUMNS
 from chronodp.series.table_declared import DeclaredTable
 
-__all__ = ["check_expressions", "check_levels", "check_norm", "check_presence"]
+__all__ = ["check_clips", "check_expressions", "check_levels", "check_norm", "check_presence"]
 
 
 def check_norm(table: DeclaredTable) -> None:
@@ -27,6 +27,17 @@ def check_norm(table: DeclaredTable) -> None:
         raise InvalidArgument("bound", "Norm(...)", allowed)
     if table.max_periods is not None or table.max_groups != table.groups:
         raise InvalidArgument("bound", "Norm(...)", "without max_periods and max_groups: all of a person counts")
+
+
+def check_clips(table: DeclaredTable) -> None:
+    """Refuse clips by group where keys are found, or where groups are added up to places above them."""
+    clips = table.measure.clips
+    if clips is not None and table.levels is not None:
+        allowed = "one pair (low, high) with Places: numbers of leaves with clips of their own do not add up alike"
+        raise InvalidArgument("clip", str(clips), allowed)
+    if clips is not None and table.finds_keys:
+        allowed = "one pair (low, high) where keys are found; find them with a count, and use release.keys"
+        raise InvalidArgument("clip", str(clips), allowed)
 
 
 def check_levels(table: DeclaredTable) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
-from chronodp.engines import Derived, Grouping, Reading
+from chronodp.engines import Derived, Grouping, Reading, Scaling
 from chronodp.privacy import LATER, Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.series.measures import Measure
@@ -105,6 +105,17 @@ class DeclaredTable:
     def groups(self) -> int:
         """How many groups there are."""
         return math.prod(len(grouping.keys) for grouping in self.groupings)
+
+    @cached_property
+    def scaling(self) -> Scaling | None:
+        """What part of the widest clip each key's own is, by which its numbers are divided; None for one clip."""
+        clips = self.measure.clips
+        return None if clips is None else clips.scaling(self.groupings)
+
+    @cached_property
+    def scales(self) -> tuple[float, ...] | None:
+        """The same for each group, of keys of all columns."""
+        return None if self.scaling is None else self.scaling.of_groups(self.groupings)
 
     @property
     def finds_keys(self) -> bool:

@@ -7,39 +7,31 @@ else.
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from chronodp.errors import NotFound
 from chronodp.ledger import FileWitness, Ledger, StoredRelease, Transaction, check_name
 from chronodp.privacy import dump
-from chronodp.series import Design, DiscoverPlan, FindPlan, Plan, QuantilePlan, Terms
-from chronodp.service.bound_rules import allowed_search
+from chronodp.series import Design
 from chronodp.service.issue_rules import IssueAsked, allowed_issue, check_may_issue, claim_periods
 from chronodp.service.issued import IssueLog
 from chronodp.service.job import Job
 from chronodp.service.jobs import Jobs
 from chronodp.service.lifetimes import opened_design
 from chronodp.service.opening import open_budgets
+from chronodp.service.planning import AnyPlan, Planned, Plans, plan_question
 from chronodp.service.policy import Dataset, Policy
-from chronodp.service.price import check_delta_asked, check_price
-from chronodp.service.question import QueryRequest, ask
-from chronodp.service.rules import allowed_grid, allowed_keys, check_allowed
+from chronodp.service.question import QueryRequest
 from chronodp.service.tables import open_tables
 from chronodp.service.terms import LifetimeTerms
 from chronodp.service.tokens import Role
 
-__all__ = ["WITNESS", "AnyPlan", "Caller", "Curator"]
+__all__ = ["WITNESS", "Caller", "Curator"]
 
 WITNESS = ".witness"
 """How the name of a witness ends that nobody named: it lies beside the keys, or beside a ledger's file."""
 
-AnyPlan: TypeAlias = Plan | FindPlan | DiscoverPlan | QuantilePlan
-
-_PLANS = 256
 _STAGED = ("find_design", "discover_design")  # kinds of designs with choices before their release
 
 
@@ -91,8 +83,7 @@ class Curator:
         self.store = open_tables(ledger, timeout=timeout)
         self.jobs = Jobs(self.store)
         self.issues = IssueLog()
-        self._plans: OrderedDict[tuple[str, str], AnyPlan] = OrderedDict()
-        self._lock = threading.Lock()
+        self._plans = Plans()
 
     def open_budgets(self) -> None:
         """Open every budget and lifetime series of the policy; the same again is a no-op, other terms are refused."""
@@ -115,33 +106,14 @@ class Curator:
             f"there is no dataset {name!r} for you", argument="dataset", mend="GET /api/v1/datasets lists yours"
         )
 
-    def plan(self, dataset: Dataset, question: QueryRequest) -> AnyPlan:
-        """Return the plan of a question that the policy allows. Reads no data."""
+    def plan(self, dataset: Dataset, question: QueryRequest, *, asker: str = "") -> AnyPlan:
+        """Return the plan of a question that the policy allows, remembered for whoever asks. Reads no data."""
+        return self.planned(dataset, question, asker=asker).plan
+
+    def planned(self, dataset: Dataset, question: QueryRequest, *, asker: str = "") -> Planned:
+        """Return the plan of a question with how it is shown."""
         key = (dataset.name, question.model_dump_json())
-        with self._lock:
-            if key in self._plans:
-                self._plans.move_to_end(key)
-                return self._plans[key]
-        grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
-        periods = question.finding.instead_of("max_periods", question.max_periods)
-        series = dataset.series(grid, max_periods=periods, where=question.where, columns=question.columns)
-        query = allowed_keys(dataset, allowed_search(dataset, ask(series, question)), question.discovering)
-        workload = question.workload
-        check_allowed(dataset, query, tuned_for=workload, missing=question.missing is not None)
-        check_delta_asked(dataset, question.delta)
-        terms: Terms = {
-            "epsilon": question.epsilon,
-            "delta": question.delta,
-            "tuned_for": workload,
-            "missing": question.figure,
-        }
-        plan: AnyPlan = query.plan(**terms)
-        check_price(dataset, plan.design.cost)
-        with self._lock:
-            self._plans[key] = plan
-            if len(self._plans) > _PLANS:
-                self._plans.popitem(last=False)
-        return plan
+        return self._plans.get(asker, key, lambda: plan_question(dataset, question))
 
     def check_fits(self, caller: Caller, dataset: Dataset, plan: AnyPlan) -> dict[str, float]:
         """Raise, with what was asked, spent and left, if the budget cannot pay a plan now.
@@ -164,7 +136,7 @@ class Curator:
         check_name("request", request)
         name = caller.request(request)
         check_name("request", name)
-        plan = self.plan(dataset, question)
+        plan = self.plan(dataset, question, asker=caller.request(""))
 
         def admit(_: Transaction) -> None:
             self.check_fits(caller, dataset, plan)

@@ -48,6 +48,11 @@ class Job:
     ended: int | None = None
     problem: dict[str, Any] | None = None
 
+    @property
+    def asker(self) -> str:
+        """What all requests of whoever asked begin with, as `Caller.request` has it."""
+        return self.request.partition("/")[0] + "/"
+
 
 def answered(job: Job, answer: Row) -> Job:
     """Return a job with the state, end and problem of the one that answers it."""

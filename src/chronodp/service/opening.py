@@ -8,38 +8,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from chronodp.ledger import Budget, Ledger, Renewal
+from chronodp.ledger import Budget, Ledger, Part, Renewal, Wanted, open_all
 from chronodp.privacy import Unit
 from chronodp.service.lifetimes import open_lifetimes
 from chronodp.service.policy import Allotment, Dataset, Policy
 
 __all__ = ["open_budgets"]
 
+_TOGETHER = 1000  # budgets in a transaction: others who write wait for some tenths of a second
+
 
 def open_budgets(ledger: Ledger, policy: Policy) -> None:
     """Open every budget and lifetime series of a policy; the same again is a no-op, other terms are refused."""
     known = {(name, analyst): budget for name, analyst, budget in ledger.budgets(closed=False)}
-    for name, dataset in policy.datasets.items():
-        if not _is_open(dataset, known):
-            _open(ledger, dataset, new=(name, "") not in known)
+    wanted = [
+        _wanted(dataset, new=(name, "") not in known)
+        for name, dataset in policy.datasets.items()
+        if not _is_open(dataset, known)
+    ]
+    for first in range(0, len(wanted), _TOGETHER):
+        open_all(ledger, wanted[first : first + _TOGETHER])
+    for dataset in policy.datasets.values():
         open_lifetimes(ledger, dataset)
 
 
-def _open(ledger: Ledger, dataset: Dataset, *, new: bool) -> None:
+def _wanted(dataset: Dataset, *, new: bool) -> Wanted:
     # A new budget speaks of the policy's own grid and zone, whichever grid is asked for first; one that is open already
     # keeps the meaning that it has.
-    grid = dataset.calendar
-    ledger.open(
-        dataset.name,
-        unit=dataset.unit.on(grid) if new else dataset.unit,
-        epsilon=dataset.epsilon,
-        delta=dataset.delta,
-        reserve=dataset.reserve,
-        renews=dataset.renews,
-        timezone=grid.timezone if new and dataset.renews is not None else None,
-    )
-    for analyst, part in dataset.analysts.items():
-        ledger.allot(dataset.name, analyst, epsilon=part.epsilon, delta=part.delta, reserve=part.reserve)
+    unit = dataset.unit.on(dataset.calendar) if new else dataset.unit
+    zone = dataset.calendar.timezone if new and dataset.renews is not None else None
+    budget = _budget(unit, dataset.epsilon, dataset.delta, dataset.reserve, dataset.renews, zone)
+    parts = {who: Part(part.epsilon, part.delta, reserve=part.reserve) for who, part in dataset.analysts.items()}
+    return dataset.name, budget, parts
 
 
 def _is_open(dataset: Dataset, known: Mapping[tuple[str, str], Budget]) -> bool:

@@ -21,8 +21,8 @@ PAGED: dict[int | str, dict[str, Any]] = {
     200: {
         "headers": {
             NEXT: {
-                "description": "Where the next page begins, to be sent as `before` (of links and streams, as `after`); "
-                "not sent with the last page.",
+                "description": "Where the next page begins, to be sent as `before` (of datasets, links and streams, as "
+                "`after`); not sent with the last page.",
                 "schema": {"type": "string"},
             }
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
     if part.get("reserve") and part["reserve"] >= part["delta"]:
         raise part.wrong("reserve", "below delta, of which it is a part")
     with part.pointing():
-        calendar = Calendar(part["every"], part["start"], part["end"], part["timezone"])
+        calendar = _calendar(part["every"], part["start"], part["end"], part["timezone"])
         budget = Budget(
             part["unit"], part["epsilon"], part["delta"], reserve=part.get("reserve"), renews=part.get("renews")
         )
@@ -88,12 +89,22 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
             reserve=part.get("reserve"),
             other_people=part["other_people"],
         )
-        dataset.series().count()  # curators offer no bound on a whole series in place of a limit
+        series = dataset.series()
+        if series.max_periods is None:
+            series.count()  # curators offer no bound on a whole series in place of a limit
     _check_periods(part, dataset)
     _check_sizes(part, dataset)
     for one, said in part["lifetimes"].items():
         _check_name(said, one)
     return replace(dataset, lifetimes=read_lifetimes(part, dataset, folder))
+
+
+def _calendar(every: str, start: Any, end: Any, timezone: str) -> Calendar:
+    make = _written_calendar if isinstance(start, str) and isinstance(end, str) else Calendar
+    return make(every, start, end, timezone)
+
+
+_written_calendar = lru_cache(maxsize=1024)(Calendar)  # thousands of datasets have some few grids
 
 
 def _allowed(part: Section) -> Allowed:

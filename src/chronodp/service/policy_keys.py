@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, get_args
 
 from chronodp.dataset import BOUNDS
@@ -80,10 +81,13 @@ def _renewal(value: Any, place: Place) -> Renewal:
 def _unit(value: Any, place: Place) -> RecordUnit:
     """Return the unit that a text such as ``window:24/replace`` names."""
     try:
-        return parse_record_unit(value)
+        return _unit_of(value) if isinstance(value, str) else parse_record_unit(value)
     except ChronodpError:
         allowed = "user, event, user_period:1D, window:24 or window:24@1h, perhaps with /replace"
         raise place.wrong(value, allowed) from None
+
+
+_unit_of = lru_cache(maxsize=1024)(parse_record_unit)  # thousands of datasets have some few units
 
 
 def _find(value: Any, place: Place) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from chronodp.service.policy import Column, Dataset
 from chronodp.service.refusals import describe
 from chronodp.service.scale import declared_scale
 
-__all__ = ["moment", "show_dataset", "show_facts", "show_job", "show_plan", "who_asked"]
+__all__ = ["moment", "show_dataset", "show_facts", "show_job", "show_now", "show_plan", "who_asked"]
 
 _POINTS = 200
 
@@ -114,15 +114,8 @@ def _most_periods(dataset: Dataset) -> dict[str, int]:
     return {every: most for every, most in found.items() if most is not None}
 
 
-def show_plan(
-    dataset: Dataset,
-    plan: Plan | FindPlan | DiscoverPlan | QuantilePlan,
-    *,
-    refused: LedgerError | None,
-    share: float,
-) -> shapes.PlanShape:
-    """Return a plan, and whether the budget could pay it now."""
-    problem = None if refused is None else shapes.Problem(**describe(refused)[1]["error"])
+def show_plan(dataset: Dataset, plan: Plan | FindPlan | DiscoverPlan | QuantilePlan) -> shapes.PlanShape:
+    """Return a plan as it is shown before the ledger was asked: `show_now` adds what it says."""
     if isinstance(plan, FindPlan):  # its error hangs on what is found: the facts and the alternatives say how
         facts, width, bands = describe_find(plan.design), None, dict[str, list[float]]()
     elif isinstance(plan, QuantilePlan):  # errors are of ranks, which the facts and the alternatives tell
@@ -139,12 +132,19 @@ def show_plan(
         epsilon=plan.design.epsilon,
         delta=plan.design.typical.delta if isinstance(plan, DiscoverPlan) else plan.design.delta,
         cost=str(plan.design.cost),
-        alternatives=[{str(name): cell for name, cell in row.items()} for row in plan.alternatives.to_dict("records")],
+        alternatives=plan.candidates,
         bands=bands,
-        fits=not isinstance(refused, BudgetExhausted),
-        refusal=problem,
-        share=share,
+        fits=True,
+        refusal=None,
+        share=0.0,
     )
+
+
+def show_now(shown: shapes.PlanShape, *, refused: LedgerError | None, share: float) -> shapes.PlanShape:
+    """Return a plan that is shown with whether the budget could pay it now, and how much of that is used."""
+    problem = None if refused is None else shapes.Problem(**describe(refused)[1]["error"])
+    now = {"fits": not isinstance(refused, BudgetExhausted), "refusal": problem, "share": share}
+    return shown.model_copy(update=now)
 
 
 def show_job(job: Job, release: int | None) -> shapes.JobShape:

@@ -35,6 +35,11 @@ class _Part(BaseModel):
 _KINDS: dict[str, Any] = {
     "column": _Name,
     "clip": _Clip,
+    "clips": Annotated[
+        Annotated[_Clip, Tag("one")]
+        | Annotated[dict[_Key, _Clip], Field(min_length=1, max_length=1000), Tag("by key")],
+        Discriminator(lambda clip: "by key" if isinstance(clip, dict) else "one"),
+    ],
     "edges": Annotated[list[_Number], Field(min_length=2, max_length=MOST_BINS + 1)],
     "fractions": Annotated[
         list[Annotated[float, Field(gt=0, lt=1)]], Field(min_length=1, max_length=MOST_QUANTILES, examples=[[0.5]])

@@ -24,7 +24,7 @@ def quote(
     check_name("request", request)
     name = caller.request(request)
     check_name("request", name)
-    plan = curator.plan(dataset, question)
+    plan = curator.plan(dataset, question, asker=caller.request(""))
     whose = None if dataset.share else caller.request("")
     known = curator.jobs.foresee(dataset.name, name, design=dump(plan.design), whose=whose, fresh=fresh)
     if known is None:

@@ -238,7 +238,7 @@ class Runner:
         if (asked := issue_of(job)) is not None:
             self._issue(job, dataset, asked)
             return
-        plan = curator.plan(dataset, QueryRequest.model_validate_json(job.question))
+        plan = curator.plan(dataset, QueryRequest.model_validate_json(job.question), asker=job.asker)
         if dump(plan.design) != job.design:
             raise _changed()
         paced: Plan | FindPlan | DiscoverPlan | QuantilePlan

@@ -18,6 +18,7 @@ from chronodp.service.supervising import supervise
 
 if TYPE_CHECKING:
     from chronodp.service.curator import Curator
+    from chronodp.service.policy import Policy
 
 __all__ = ["Settings", "listen", "run_worker", "serve"]
 
@@ -44,17 +45,17 @@ class Settings:
     tls: bool = False
     workers: int = 1
 
-    def __call__(self) -> Any:
-        """Return the application of one worker."""
+    def __call__(self, policy: Policy | None = None) -> Any:
+        """Return the application of one worker, under a policy that was read before or, without, the file's."""
         from chronodp.service.app import make_app
 
-        return make_app(self.curator(), tls=self.tls, workers=self.workers)
+        return make_app(self.curator(policy), tls=self.tls, workers=self.workers)
 
-    def curator(self) -> Curator:
+    def curator(self, policy: Policy | None = None) -> Curator:
         """Return the curator that a worker answers from."""
         from chronodp.service.curator import Curator
 
-        return Curator(read_policy(self.policy), self.ledger, keys=self.keys, witness=self.witness)
+        return Curator(policy or read_policy(self.policy), self.ledger, keys=self.keys, witness=self.witness)
 
 
 def serve(
@@ -82,21 +83,28 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     told(f"http{'s' if settings.tls else ''}://{shown}:{door.getsockname()[1]}/")
     tls = None if certificate is None or key is None else (certificate, key)
+    # Every worker has the policy whose budgets were opened, also one that is started again after the file was changed.
+    work = (settings, curator.policy, door, tls)
     if settings.workers == 1:
-        run_worker(settings, door, tls)
+        run_worker(*work)
     else:
         supervise(
-            lambda context: context.Process(target=run_worker, args=(settings, door, tls, os.getpid())),
-            workers=settings.workers,
+            lambda context: context.Process(target=run_worker, args=(*work, os.getpid())), workers=settings.workers
         )
 
 
-def run_worker(settings: Settings, door: socket.socket, tls: tuple[str, str] | None, parent: int | None = None) -> None:
+def run_worker(
+    settings: Settings,
+    policy: Policy,
+    door: socket.socket,
+    tls: tuple[str, str] | None,
+    parent: int | None = None,
+) -> None:
     """Answer until told to stop, or until the process that started this one is gone."""
     from chronodp.service.edge import EdgeServer
 
     start_log()
-    server = EdgeServer(settings(), [door], tls=tls)
+    server = EdgeServer(settings(policy), [door], tls=tls)
     if parent is not None:
         threading.Thread(target=_follow, args=(server, parent), daemon=True).start()
     server.run()

@@ -12,7 +12,8 @@ import glob
 import itertools
 import operator
 import os
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -24,6 +25,7 @@ __all__ = ["Look", "by_name", "check_files", "on_disk"]
 
 Name = TypeVar("Name")
 
+_PATTERN = re.compile(r"[*?[]")  # what `glob.has_magic` looks for
 _WAYS = 4096  # in which two patterns are compared before they are taken for one
 
 
@@ -78,13 +80,50 @@ def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section], *,
 def _pairs(
     sources: Mapping[Name, str], look: Look, alike: Callable[[_Files, _Files], bool]
 ) -> Iterator[tuple[Name, Name]]:
-    """Yield every two names whose sources could be one."""
+    """Yield every two names whose sources could be one, in their order."""
     if len(sources) < 2:
         return
-    files = [(name, look(source)) for name, source in sources.items()]
-    for (first, one), (second, other) in itertools.combinations(files, 2):
-        if one.known & other.known or alike(one, other):
-            yield first, second
+    names, files = list(sources), [look(source) for source in sources.values()]
+    for first, second in sorted(_candidates(files)):
+        if files[first].known & files[second].known or alike(files[first], files[second]):
+            yield names[first], names[second]
+
+
+def _candidates(files: Sequence[_Files]) -> set[tuple[int, int]]:
+    """Return at least every two, by number, that could be one: of ten thousand, most are told apart by how they begin.
+
+    Names that could be one begin alike up to the first sign of a pattern in either, whatever is compared: paths, or
+    what comes below one folder. Files are one if they have one number on disk.
+    """
+    pairs: set[tuple[int, int]] = set()
+    holders: dict[tuple[int, int], list[int]] = {}
+    beside: dict[tuple[int, int], list[tuple[str, int]]] = {}
+    for number, one in enumerate(files):
+        for identity in one.known:
+            holders.setdefault(identity, []).append(number)
+        if one.root is not None:
+            beside.setdefault(one.root, []).append((_head(one.below), number))
+    for numbers in holders.values():
+        pairs.update(itertools.combinations(numbers, 2))
+    paths = [(_head(tuple(part.casefold() for part in one.path)), number) for number, one in enumerate(files)]
+    for heads in (paths, *beside.values()):
+        pairs.update(_nested(heads))
+    return pairs
+
+
+def _head(parts: tuple[str, ...]) -> str:
+    """Return a name up to the first sign of a pattern in it, without a stroke at the end: ``**`` may stand for none."""
+    return _PATTERN.split(os.sep.join(parts), maxsplit=1)[0].rstrip(os.sep)
+
+
+def _nested(heads: list[tuple[str, int]]) -> Iterator[tuple[int, int]]:
+    """Yield every two of which one begins with the other."""
+    around: list[tuple[str, int]] = []  # in order of the alphabet what begins with a text follows it
+    for head, number in sorted(heads):
+        while around and not head.startswith(around[-1][0]):
+            around.pop()
+        yield from (min((outer, number), (number, outer)) for _, outer in around)
+        around.append((head, number))
 
 
 def by_name(source: str) -> _Files:
@@ -96,12 +135,12 @@ def by_name(source: str) -> _Files:
 def on_disk(source: str) -> _Files:
     """Return what a path or pattern stands for on this machine now."""
     found = glob.glob(source, recursive=True) if glob.has_magic(source) else [source]
-    whole = Path(os.path.abspath(source))
-    fixed = _fixed(whole.parts)
-    real = Path(os.path.realpath(Path(*fixed))).parts
-    parts = (*real, *whole.parts[len(fixed) :])
-    there = next((count for count in range(len(parts), 0, -1) if os.path.isdir(Path(*parts[:count]))), 0)
-    root = _identity(str(Path(*parts[:there]))) if there else None
+    whole = Path(os.path.abspath(source)).parts
+    fixed = _fixed(whole)
+    real = Path(os.path.realpath(os.path.join(*fixed))).parts
+    parts = (*real, *whole[len(fixed) :])
+    there = next((count for count in range(len(parts), 0, -1) if os.path.isdir(os.path.join(*parts[:count]))), 0)
+    root = _identity(os.path.join(*parts[:there])) if there else None
     below = tuple(part.casefold() for part in parts[there:])
     return _Files(frozenset(filter(None, map(_identity, found))), parts, root, below, len(real))
 

@@ -94,7 +94,7 @@ class Commands:
         """Return the options of a question, by name."""
         said = dict(question.measure)
         kind = said.pop("kind")
-        options: dict[str, Any] = {kind: said.pop("column", said.pop("window", True)), **said}
+        options: dict[str, Any] = {kind: said.pop("column", said.pop("window", True)), **_clips_of(said)}
         if question.find:
             options["find"] = list(question.find)
         if {"clip", "edges"} & set(question.find):
@@ -121,6 +121,14 @@ class Commands:
         if question.tuned_for is not None:
             raise Unsaid(f"{_NO_FLAG} tuned_for")
         return options
+
+
+def _clips_of(said: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of a measure, clips of keys by the option that they have."""
+    if not isinstance(said.get("clip"), Mapping):
+        return said
+    clips = said.pop("clip")
+    return {**said, "clip_of": [f"{key}={low},{high}" for key, (low, high) in clips.items()]}
 
 
 def _flags(options: Mapping[str, Any]) -> list[str]:

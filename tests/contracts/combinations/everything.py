@@ -27,7 +27,7 @@ SPARK: tuple[tuple[str, ...], ...] = (
     ("count of rows", "`Find` of at_most", "`where`"),
     ("sum within a norm", "`Find` of a norm", "a derived column"),
     ("mean of rows", "`Discover`"),
-    ("mean of people", "public keys"),
+    ("mean of people", "public keys", "a clip for each key"),
     ("mean of totals", "variance"),
     ("mean of totals, `people=`",),
     ("histogram of people", "`Places`"),

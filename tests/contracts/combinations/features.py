@@ -55,6 +55,7 @@ def _measure(name: str, kind: str, **arguments: Any) -> Feature:
 
 
 _CLIP = (0.0, 3.0)
+_CLIPS = {"north": (0.0, 1.5), "south": (0.0, 3.0)}
 _EDGES = (0.0, 0.5, 1.0, 1.5, 2.0, 4.0)
 _KWH = {"column": "kwh"}
 
@@ -86,6 +87,7 @@ CHANGES: tuple[Feature, ...] = (
     Feature("`Find` of max_groups", {"find": ("max_groups",), "by": {"region": ("north", "south")}}),
     Feature("`Missing`", {"missing": {"share": 0.1}}),
     Feature("public keys", {"by": {"region": ("north", "south")}}),
+    Feature("a clip for each key", {"clips": _CLIPS, "by": {"region": ("north", "south")}}, needs="clip"),
     Feature("`Places`", {"places": (("all", "Ayr"), ("all", "Bath"))}),
     Feature("`Discover`", {"by": {"page": {"max_keys": 2}}}),
     Feature("`where`", {"where": "kwh > 0.25"}),

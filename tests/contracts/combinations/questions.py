@@ -69,6 +69,8 @@ def question_of(features: Sequence[Feature], unit: RecordUnit) -> Question:
     for one in features:
         if not one.measures:
             _say(question, one)
+    if "clip" in question.find and isinstance(question.measure.get("clip"), Mapping):
+        raise Unsaid("a clip is given or found")
     for name in {"clip", "at_most", "norm", "edges"} & set(question.find):
         question.measure.pop(name, None)
     if "norm" in question.find and not measures:
@@ -89,6 +91,8 @@ def _say(question: Question, feature: Feature) -> None:
                 question.blocks.append(value)
             case "find":
                 question.find += [one for one in value if one not in question.find]
+            case "clips":
+                question.measure["clip"] = value
             case "by" | "columns":
                 getattr(question, name).update(value)
             case _:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.selection import ExponentialMechanism, exponents_of
-from chronodp.selection.score_gaps import part_gaps
+from chronodp.selection.score_gaps import run_gaps
 from chronodp.series.quantiles.choices import ByChoice, choice_of, edge_utilities
 from chronodp.series.quantiles.order import Step, steps_of
 
@@ -34,7 +34,7 @@ def neighbours(counts: Counts) -> Iterator[Counts]:
 def chances(way: ByChoice, step: Step, below: NDArray[np.int64], edges: int) -> NDArray[np.float64]:
     """Return the probability of each edge of a part, as the library weighs them."""
     design = choice_of(way, step, edges, 1)
-    odds = np.exp(-exponents_of(design, part_gaps(design, edge_utilities(below, step.target))))
+    odds = np.exp(-exponents_of(design, run_gaps(design, edge_utilities(below, step.target), np.array([len(below)]))))
     if isinstance(way.mechanism, ExponentialMechanism):
         return np.asarray(odds / odds.sum())
     # Each falls in with its odds, and one of those that did is taken: p ∫ Π (1 - p' t) dt, by exact quadrature.

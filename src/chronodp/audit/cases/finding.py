@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -15,14 +16,14 @@ from chronodp.audit.exact import Outcomes
 from chronodp.audit.registry import Entry
 from chronodp.audit.walked import Known
 from chronodp.dataset import TimeSeries
-from chronodp.engines import Record, Reference
+from chronodp.engines import Record, Reference, Sizes
 from chronodp.privacy import BoundedRangeCost, Calendar, Claim, SequenceCost, User
 from chronodp.randomness import Entropy
 from chronodp.selection import exponents_of, whole_gaps
 from chronodp.series import Find, FindPlan, Found
 from chronodp.series.finding import Joint, median_utilities
 
-__all__ = ["ENTRIES", "Choices"]
+__all__ = ["ENTRIES", "Choices", "Edges"]
 
 _DAYS = Calendar("1D", "2026-01-01", "2026-01-03")
 _ROUNDING = 1e-12  # what floats may make of all probabilities together
@@ -81,20 +82,63 @@ class Choices:
         return joint, self._plans[more].origin.losses(joint)
 
     def _planned(self, world: list[Record], epsilon: float, cap: int | None) -> FindPlan:
-        series = TimeSeries(
-            world,
-            time="at",
-            user="who",
-            every="1D",
-            start="2026-01-01",
-            end="2026-01-03",
-            unit=User(),
-            max_periods=Find(0.5),
-            engine=Reference(),
-        )
+        series = _days(world, max_periods=Find(0.5))
         plan: Any = series.sum("kwh", clip=Find(0.5, between=(1.0, 2.0))).plan(epsilon=epsilon, delta=1e-6)
         origin: Any = plan.origin if cap is None else _Uncapped(plan.origin, cap)
         return FindPlan(plan.design, origin)
+
+
+class Edges:
+    """The edges that a plan finds, about a crowd with or without one more person who has many rows."""
+
+    def __init__(self, *, epsilon: float, by_rows: bool = False) -> None:
+        """Plan it; where every row votes, and not every person, that is a mistake."""
+        few = [Record(f"person {number}", int(_DAYS.edges[0]), 1.0) for number in range(3)]
+        many = [Record("whale", int(_DAYS.edges[0]) + second, 64.0) for second in range(4)]
+        self._plans = tuple(self._planned(world, epsilon, by_rows) for world in (few, [*few, *many]))
+        self.design = self._plans[0].design
+
+    @property
+    def claim(self) -> Claim:
+        """What the choice costs, without the numbers that follow."""
+        return Claim(User(), BoundedRangeCost(self.design.split.choices[0]), _ARGUMENT)
+
+    def __call__(self, more: int, *, entropy: Entropy) -> tuple[float, ...]:
+        """Return the edges that a release found."""
+        with temporary_ledger(User(), delta=1e-5) as ledger:
+            made = self._plans[more].release(
+                ledger, dataset="audit", request="audit", entropy=entropy, progress=lambda _: None
+            )
+        return (made.found or Found(0.0)).edges or ()
+
+    def law(self, more: int) -> Outcomes:
+        """Return the probability of every outcome: the choice is proportional to e^-exponent."""
+        edges, counts = self.design.edges, self._plans[more].origin.sizes(self.design.edges)
+        chances = _chances(edges.median, median_utilities(counts.above, counts.voters))
+        exact: dict[Hashable, Fraction] = {
+            edges.found(index).edges: Fraction(chance * (1 - _ROUNDING))
+            for index, chance in zip(edges.first, chances, strict=True)
+        }
+        return Outcomes(exact, 1 - sum(exact.values(), Fraction(0)))
+
+    def _planned(self, world: list[Record], epsilon: float, by_rows: bool) -> FindPlan:
+        asked = _days(world, max_periods=2).histogram("kwh", edges=(0, Find(0.5, between=(1.0, 64.0))), of="rows")
+        plan: Any = asked.plan(epsilon=epsilon, delta=1e-6)
+        return FindPlan(plan.design, _ByRows(plan.origin) if by_rows else plan.origin)
+
+
+class _ByRows:
+    """Records of which every row has a vote, charged for one vote a person."""
+
+    def __init__(self, origin: Any) -> None:
+        self._origin = origin
+
+    def sizes(self, scale: Any) -> Sizes:
+        apart: Sizes = replace(self._origin, user=None).sizes(scale)
+        return apart
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._origin, name)
 
 
 class _Uncapped:
@@ -121,14 +165,36 @@ class _WithCap:
         return getattr(self._joint, name)
 
 
+def _days(world: list[Record], *, max_periods: int | Find) -> TimeSeries:
+    return TimeSeries(
+        world,
+        time="at",
+        user="who",
+        every="1D",
+        start="2026-01-01",
+        end="2026-01-03",
+        unit=User(),
+        max_periods=max_periods,
+        engine=Reference(),
+    )
+
+
 def _chances(choice: Any, utilities: list[int]) -> list[float]:
     weights = np.exp(-exponents_of(choice, whole_gaps(choice, utilities)))
     return [float(chance) for chance in weights / weights.sum()]
 
 
 def _found() -> tuple[AuditCase, ...]:
-    choices = Choices(epsilon=4.0)
+    choices, edges = Choices(epsilon=4.0), Edges(epsilon=4.0)
     return (
+        AuditCase(
+            name="edges found, one more who has many rows",
+            mechanism=edges,
+            neighbours=((0, 1),),
+            claim=edges.claim,
+            epsilon=edges.design.split.choices[0],
+            checks=(Known(),),
+        ),
         AuditCase(
             name="bounds found, one more who holds much",
             mechanism=choices,

@@ -11,6 +11,7 @@ from chronodp.randomness import Entropy
 __all__ = ["MUTANTS"]
 
 Values = tuple[int, ...]
+Grouped = tuple[tuple[int, int], ...]
 
 _BOUNDING = "docs/explanation/proofs/bounding.md"
 _SENSITIVITY = "docs/explanation/proofs/sensitivity.md"
@@ -57,6 +58,20 @@ def count_by_place(places: Values, *, entropy: Entropy) -> tuple[int, ...]:
 def count_by_place_for_one(places: Values, *, entropy: Entropy) -> tuple[int, ...]:
     """Count people in two places, with noise for a person who is added or removed."""
     return noisy([places.count(0), places.count(1)], _SCALE, entropy)
+
+
+def add_up_by_group(values: Grouped, *, entropy: Entropy) -> tuple[int, ...]:
+    """Add up two groups clipped to 1 and to 2, the first in halves: one person moves either by 2, as noise allows."""
+    return noisy([2 * _clipped_sum(values, 0, 1), _clipped_sum(values, 1, 2)], 2 * _SCALE, entropy)
+
+
+def add_up_by_group_for_the_first(values: Grouped, *, entropy: Entropy) -> tuple[int, ...]:
+    """Add up the same as they are, with noise for the first group's clip alone."""
+    return noisy([_clipped_sum(values, 0, 1), _clipped_sum(values, 1, 2)], _SCALE, entropy)
+
+
+def _clipped_sum(values: Grouped, group: int, most: int) -> int:
+    return sum(min(most, max(0, value)) for place, value in values if place == group)
 
 
 def count_two_days(days: Values, *, entropy: Entropy) -> tuple[int, ...]:
@@ -112,6 +127,13 @@ MUTANTS: tuple[Mutant, ...] = (
         sound=count_by_place,
         broken=count_by_place_for_one,
         neighbours=(((0, 1), (1, 1)),),
+    ),
+    Mutant(
+        name="clips by group, charged for one group's",
+        claim=Claim(User(), LaplaceCost(2.0, 2 * _SCALE), _SENSITIVITY),
+        sound=add_up_by_group,
+        broken=add_up_by_group_for_the_first,
+        neighbours=((((0, 3), (1, 5)), ((0, 3),)), (((0, 3), (1, 5)), ((1, 5),))),
     ),
     Mutant(
         name="two days of a person without the root of two",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -59,6 +61,28 @@ def many_pairs_with_one_draw(values: tuple[float, float], count: int, *, entropy
     return np.asarray(np.array(values) + entropy.laplace(2 / _FINE, (count, 1)) * _FINE)
 
 
+def many_without_the_rest(value: float, count: int, *, entropy: Entropy) -> Floats:
+    """Add Laplace noise from flat steps under the density, and forget what lies between them and the curve."""
+    widths = _step_widths()
+    shares = entropy.integers(2**21, count) - 2**20
+    noise = widths[entropy.integers(len(widths), count)] * shares / 2**20
+    return np.asarray(value + np.rint(noise / _FINE) * _FINE)
+
+
+@cache
+def _step_widths(layers: int = 16) -> Floats:
+    """Return half the widths of steps, each of mass 1 / layers, that lie under the Laplace density on each other."""
+    widths, level, width = [], 0.0, 4.0
+    while True:
+        for _ in range(50):
+            height = level + 1 / (2 * layers * width)
+            if height >= 0.5:  # the density's own at 0
+                return np.array(widths)
+            width = -math.log(2 * height)
+        widths.append(width)
+        level += 1 / (2 * layers * width)
+
+
 def release_by_numpy(value: float) -> object:
     """Add numpy's noise once: nothing of it comes from the entropy that mechanisms are given."""
     return many_by_numpy(value, 1, entropy=secure()).tolist()[0]
@@ -95,6 +119,16 @@ MUTANTS: tuple[Mutant, ...] = (
         sound_many=many_on_grid,
         broken=_one_of(many_thin),
         broken_many=many_thin,
+        neighbours=_ONE_APART,
+        checks=(Sampled(),),
+    ),
+    Mutant(
+        name="noise on stairs under the curve, without the rest",
+        claim=_LAPLACE,
+        sound=_one_of(many_on_grid),
+        sound_many=many_on_grid,
+        broken=_one_of(many_without_the_rest),
+        broken_many=many_without_the_rest,
         neighbours=_ONE_APART,
         checks=(Sampled(),),
     ),

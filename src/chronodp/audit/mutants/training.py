@@ -1,4 +1,4 @@
-"""Mutants of private training: noise and clipping for a batch, a budget that forgets, windows that count as people."""
+"""Mutants of private training: noise and clipping for a batch, lengths of others or of none, a budget that forgets."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from chronodp.randomness import Entropy
 __all__ = ["MUTANTS"]
 
 _STEP = StepDesign(clip=1.0, sigma=1.0, rate=0.5, resolution=2)
+_COARSE = StepDesign(clip=1.0, sigma=1.0, rate=0.5, resolution=1)
 _EPSILON = 0.25
 
 
@@ -35,6 +36,30 @@ def clip_the_sum(people: tuple[float, ...], *, entropy: Entropy) -> int:
     summed = np.array([[sum(people[place] for place in chosen)]], dtype=np.float64)
     clipped = int(whole_rows(summed, clip=_STEP.clip, resolution=_STEP.resolution)[0, 0])
     return clipped + int(entropy.gaussian(_STEP.scale, 1)[0])
+
+
+def clip_by_the_longest(people: tuple[float, ...], *, entropy: Entropy) -> int:
+    """Cut all gradients by the longest of the sample: one person moves the whole numbers of all others."""
+    chosen = sample(len(people), _STEP.rate, entropy)
+    rows = np.array([people[place] for place in chosen], dtype=np.float64)
+    longest = max(_STEP.clip, np.abs(rows).max(initial=0.0))
+    return int(np.rint(rows * (_STEP.resolution / longest)).sum()) + int(entropy.gaussian(_STEP.scale, 1)[0])
+
+
+def take_step_on_pairs(people: tuple[tuple[float, float], ...], *, entropy: Entropy) -> tuple[int, int]:
+    """Add up gradients of two numbers each."""
+    rows = np.array(people, dtype=np.float64).reshape(-1, 2)
+    found = private_sum(_COARSE, len(people), lambda chosen: [rows[chosen]], size=2, entropy=entropy)
+    return round(float(found[0])), round(float(found[1]))
+
+
+def round_without_a_look(people: tuple[tuple[float, float], ...], *, entropy: Entropy) -> tuple[int, int]:
+    """Cut gradients in floats, round them, and trust that they are as short as before."""
+    chosen = sample(len(people), _COARSE.rate, entropy)
+    rows = np.array([people[place] for place in chosen], dtype=np.float64).reshape(-1, 2)
+    cut = rows / np.maximum(1.0, np.hypot(rows[:, :1], rows[:, 1:]))
+    noisy = np.rint(cut).sum(axis=0).astype(np.int64) + entropy.gaussian(_COARSE.scale, 2)
+    return int(noisy[0]), int(noisy[1])
 
 
 def forget_a_round(people: tuple[float, ...], *, entropy: Entropy) -> tuple[int, int]:
@@ -88,6 +113,24 @@ MUTANTS: tuple[Mutant, ...] = (
         sound=take_step,
         broken=clip_the_sum,
         neighbours=(((-5.0, -5.0, -5.0, 20.0), (-5.0, -5.0, -5.0)),),
+    ),
+    Mutant(
+        name="gradients clipped by the longest of the sample",
+        claim=_CLAIM,
+        epsilon=_EPSILON,
+        delta=_DELTA,
+        sound=take_step,
+        broken=clip_by_the_longest,
+        neighbours=(((1.0, 1.0, 1.0, -9.0), (1.0, 1.0, 1.0)),),
+    ),
+    Mutant(
+        name="gradients rounded without a look at their length",
+        claim=_CLAIM,
+        epsilon=_EPSILON,
+        delta=_DELTA,
+        sound=take_step_on_pairs,
+        broken=round_without_a_look,
+        neighbours=((((0.7, 0.7),), ()),),
     ),
     Mutant(
         name="an accountant that starts anew every round",

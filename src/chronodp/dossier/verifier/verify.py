@@ -63,8 +63,8 @@ def _release(number: int, links: list[Any], table: bytes | None, release: str, l
 
 
 def _numbers(design: Any = None, noisy: Any = None, **_: Any) -> list[float]:
-    shown = design and "measured" not in design and design["table"]["measure"]["kind"] in SHOWN and type(noisy) is list
-    return [number * design["noises"][0]["step"] for number in noisy[0]] if shown else []  # of means: several each
+    of: Any = design["table"]["measure"] if design and "measured" not in design and type(noisy) is list else {}
+    return [n * design["noises"][0]["step"] for n in noisy[0]] if of.get("kind") in SHOWN and "clips" not in of else []
 
 
 def check(files: dict[str, bytes], given: str = "") -> Iterator[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from chronodp.engines.chosen import LISTED
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Part, Role, Stored, match_column, stored_in_spark
 from chronodp.errors import UnsuitableColumn
 
-__all__ = ["check_frame", "needed_columns", "part_of"]
+__all__ = ["check_frame", "key_frames", "needed_columns", "part_of"]
 
 
 def part_of(frame: Any, question: Question) -> Part:
@@ -28,11 +29,22 @@ def needed_columns(frame: Any, part: Part) -> Any:
     return frame.select(*(f"`{name.replace('`', '``')}`" for name in names))
 
 
+def key_frames(session: Any, question: Question, text: str) -> dict[str, Any]:
+    """Return frames with the public keys that a text joins and does not list; they are sent to every task."""
+    return {
+        f"keys_{index}": session.createDataFrame(
+            [(key, code) for code, key in enumerate(grouping.keys)], "key string, code bigint"
+        )
+        for index, grouping in enumerate(question.groupings)
+        if len(grouping.keys) > LISTED and f"keys_{index}" in text
+    }
+
+
 def check_frame(frame: Any) -> None:
     """Raise unless a frame gives the same rows each time it is read."""
     if frame.isStreaming:
         raise UnsuitableColumn(
-            "the frame is a stream: release each of its batches with chronodp.live.structured_streaming"
+            "the frame is a stream: release its windows with LiveOnSpark of chronodp.live.structured_streaming"
         )
     if not _is_deterministic(frame):
         raise UnsuitableColumn(

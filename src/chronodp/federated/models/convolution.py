@@ -25,19 +25,25 @@ class ConvolutionNetwork(nn.Module):
         self.answer = nn.Linear(features, width)
 
     def forward(self, series: torch.Tensor) -> torch.Tensor:
-        """Return (..., width) for series of the shape (..., periods, channels)."""
-        state = self.enter(series)
-        for layer, look in enumerate(self.filters):
-            state = state + torch.relu(look(self._past(state, 2**layer)))
+        """Return (..., width) for series of the shape (..., periods, channels).
+
+        What no layer hands on to the answer is not computed: a layer needs every second period of the one before, as
+        seen from the last, and few of them.
+        """
+        reach = (self.kernel - 1) * (2 ** len(self.filters) - 1)
+        state = self.enter(series[..., -1 - reach :, :].contiguous())  # products of slices take longer
+        for look in self.filters:
+            known, reach = state.shape[-2], (reach - self.kernel + 1) // 2
+            seen = torch.relu(look(self._past(state, 2 * reach + self.kernel)))
+            kept = slice(-min(reach + 1, (known + 1) // 2), None)  # no period before the first has a state
+            state = state[..., (known - 1) % 2 :: 2, :][..., kept, :] + seen[..., kept, :]
         answer: torch.Tensor = self.answer(state[..., -1, :])
         return answer
 
-    def _past(self, state: torch.Tensor, apart: int) -> torch.Tensor:
-        """Return each period beside those that lie 1, 2, ... times ``apart`` before it, zeros before the first."""
-        periods = state.shape[-2]
-        parts = [state]
-        for back in range(apart, apart * self.kernel, apart):
-            lacking = min(back, periods)
-            zeros = state.new_zeros((*state.shape[:-2], lacking, state.shape[-1]))
-            parts.append(torch.cat([zeros, state[..., : periods - lacking, :]], dim=-2))
-        return torch.cat(parts, dim=-1)
+    def _past(self, state: torch.Tensor, periods: int) -> torch.Tensor:
+        """Return every second of the last periods beside those just before it, zeros before the first."""
+        lacking = max(0, periods - state.shape[-2])
+        zeros = state.new_zeros((*state.shape[:-2], lacking, state.shape[-1]))
+        whole = torch.cat([zeros, state], dim=-2)[..., -periods:, :]
+        newest = self.kernel - 1
+        return torch.cat([whole[..., newest - back : periods - back : 2, :] for back in range(self.kernel)], dim=-1)

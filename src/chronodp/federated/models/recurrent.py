@@ -27,13 +27,14 @@ class RecurrentNetwork(nn.Module):
 
     def forward(self, series: torch.Tensor) -> torch.Tensor:
         """Return (..., width) for series of the shape (..., periods, channels)."""
-        entering = self.entering(series)
         state = series.new_zeros((*series.shape[:-2], self.hidden))
-        for period in range(series.shape[-2]):
-            new, old = entering[..., period, :], self.returning(state)
-            gates = torch.sigmoid(new[..., : 2 * self.hidden] + old[..., : 2 * self.hidden])
-            reset, keep = gates[..., : self.hidden], gates[..., self.hidden :]
-            candidate = torch.tanh(new[..., 2 * self.hidden :] + reset * old[..., 2 * self.hidden :])
-            state = candidate + keep * (state - candidate)
+        parts = [2 * self.hidden, self.hidden]
+        # Whole tensors are taken apart at once: the pass back of a slice would fill and add one of full size a period.
+        for new in self.entering(series).unbind(-2):
+            new_gates, new_candidate = torch.split(new, parts, -1)
+            gates, candidate = torch.split(self.returning(state), parts, -1)
+            reset, keep = torch.sigmoid(new_gates + gates).chunk(2, -1)
+            fresh = torch.tanh(new_candidate + reset * candidate)
+            state = fresh + keep * (state - fresh)
         answer: torch.Tensor = self.answer(state)
         return answer

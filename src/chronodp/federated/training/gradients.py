@@ -1,8 +1,8 @@
 """The gradient of each person's own loss, computed so that no bit of it depends on who else is in the sample.
 
-People go through the network in groups of one fixed size, filled up with nobody. A group's shape never tells of the
-data, and a check at the start makes sure that on this machine a row's bits depend on that row alone; otherwise people
-go one by one.
+People go through the network in groups of fixed sizes, filled up with nobody. A check at the start makes sure that on
+this machine a row's bits depend on that row alone; otherwise there is one size, then a slower way, and in the end
+people go one by one.
 
 "No bit depends on the others" in ``docs/explanation/proofs/private-training.md``.
 """
@@ -16,14 +16,25 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
-from torch.func import functional_call, vmap
 
+from chronodp.errors import InvalidArgument
 from chronodp.federated.models.layers import check_layers
-from chronodp.federated.models.outcomes import Outcome, loss_of
+from chronodp.federated.models.outcomes import Outcome
+from chronodp.federated.training.copied import CopiedPasses
+from chronodp.federated.training.groups import (
+    Passes,
+    choose_device,
+    group_sizes_for,
+    room_for,
+    run_group,
+    stands_alone,
+)
+from chronodp.federated.training.recorded import NETWORKS, RecordedPasses
 
 __all__ = ["PersonGradients", "put"]
 
-_LARGEST = 2**26  # numbers in the gradients of a group: 256 MB
+_FEW = 8
+_NEAR = 2.0**-16  # of the longest gradient: above what orders of addition do, and below what numbers of 11 bits do
 
 
 class PersonGradients:
@@ -34,71 +45,118 @@ class PersonGradients:
         outcome: what it predicts.
         example: the shape of one person's input, (periods, channels).
         expected: how many people a sample has in the mean, a public number, by which groups are made.
+        group_sizes: ``one``, so that a step takes as long whoever was sampled, or ``several``, which takes less time.
+        device: where gradients are computed, ``cpu`` or ``cuda``.
     """
 
-    def __init__(self, network: nn.Module, outcome: Outcome, example: tuple[int, int], *, expected: float = 40) -> None:
-        check_layers(network)
-        self._outcome = outcome
-        self._shapes = {name: tuple(part.shape) for name, part in network.named_parameters()}
+    def __init__(
+        self,
+        network: nn.Module,
+        outcome: Outcome,
+        example: tuple[int, int],
+        *,
+        expected: float = 40,
+        group_sizes: str = "one",
+        device: str = "cpu",
+    ) -> None:
+        self._network, self._outcome, self._example = check_layers(network), outcome, example
         self.size = sum(part.numel() for part in network.parameters())
-        self._answers = vmap(lambda parameters, series: functional_call(network, parameters, (series,)))
-        most = math.ceil((expected + 3 * math.sqrt(expected)) / 16) * 16  # nearly every sample is one group
-        together = max(8, min(most, 1024, _LARGEST // self.size))
-        self.together = together if self._rows_stand_alone(example, together) else 1
+        self._wanted_sizes = group_sizes_for(expected, self.size, group_sizes)
+        # With one size there are always as many groups as nearly every sample needs.
+        self._least = room_for(expected) if group_sizes == "one" else 0
+        self._device = choose_device(device)
+        self._settle()
+
+    @property
+    def together(self) -> int:
+        """The largest group."""
+        return self.sizes[-1]
+
+    def groups(
+        self, parameters: NDArray[np.float32], inputs: NDArray[np.float32], targets: NDArray[np.float32]
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield the gradients of people, in their order, a group at a time; rows of nobody are 0.
+
+        With one size of groups, some may be of nobody: there are as many whoever was sampled.
+        """
+        if torch.get_num_threads() != self._threads:  # products are cut up among threads
+            self._settle()
+        self._passes.put(self._placed(parameters))
+        first = 0
+        while first < max(len(inputs), self._least):
+            size = next((size for size in self.sizes if size >= len(inputs) - first), self.together)
+            group = slice(first, first + size)
+            yield run_group(self._passes, self._device, inputs[group], targets[group], size)
+            first += size
 
     def rows(
         self, parameters: NDArray[np.float32], inputs: NDArray[np.float32], targets: NDArray[np.float32]
     ) -> Iterator[NDArray[np.float32]]:
-        """Yield the gradients of people, in their order, a group at a time."""
-        placed = self._placed(parameters)
-        for first in range(0, len(inputs), self.together):
-            group = slice(first, first + self.together)
-            yield self._group(placed, inputs[group], targets[group], self.together)
+        """Yield the same without the rows of nobody."""
+        left = len(inputs)
+        for found in self.groups(parameters, inputs, targets):
+            if left > 0:
+                yield found[:left]
+            left -= len(found)
 
-    def _group(
-        self, placed: dict[str, torch.Tensor], inputs: NDArray[np.float32], targets: NDArray[np.float32], together: int
-    ) -> NDArray[np.float32]:
-        series = np.zeros((together, *inputs.shape[1:]), dtype=np.float32)
-        wanted = np.full((together, targets.shape[1]), np.nan, dtype=np.float32)
-        series[: len(inputs)], wanted[: len(inputs)] = inputs, targets
-        # Each person gets parameters of its own, equal at the start: the gradient of the sum falls apart by person.
-        own = {name: part.expand(together, *part.shape).clone().requires_grad_() for name, part in placed.items()}
-        losses = loss_of(self._outcome, self._answers(own, torch.from_numpy(series)), torch.from_numpy(wanted))
-        found = torch.autograd.grad(losses.sum(), list(own.values()))
-        joined: NDArray[np.float32] = torch.cat([part.reshape(together, -1) for part in found], 1).numpy()
-        return joined[: len(inputs)]
+    def _settle(self) -> None:
+        """Find a way and sizes with which rows stand alone, here and with as many threads as now."""
+        self._threads = torch.get_num_threads()
+        parameters, inputs, targets = self._made_up()
+        for passes, sizes in self._ways():
+            passes.put(self._placed(parameters))
+            if stands_alone(passes, self._device, sizes, inputs, targets):
+                break
+        else:
+            sizes = (1,)  # who is alone depends on nobody
+        self._passes, self.sizes = passes, sizes
+        if self._device.type != "cpu":
+            few = min(_FEW, self.together)
+            self._compare(parameters, inputs[:few], targets[:few])
 
-    def _placed(self, parameters: NDArray[np.float32]) -> dict[str, torch.Tensor]:
-        return dict(_parts(parameters, self._shapes))
+    def _ways(self) -> Iterator[tuple[Passes, tuple[int, ...]]]:
+        """Yield ways with sizes, the fastest first."""
+        ways: list[Passes] = [CopiedPasses(self._network, self._outcome)]
+        if type(self._network) in NETWORKS:
+            ways.insert(0, RecordedPasses(self._network, self._outcome, self._device))
+        for way in ways:
+            yield way, self._wanted_sizes
+            if len(self._wanted_sizes) > 1:
+                yield way, self._wanted_sizes[-1:]
 
-    def _rows_stand_alone(self, example: tuple[int, int], together: int) -> bool:
-        """Return whether a person's bits stay the same in every place of a group and beside anybody."""
-        chance = np.random.default_rng(0)
-        placed = self._placed(chance.normal(0, 0.3, self.size).astype(np.float32))
-        people = chance.normal(0, 1, (together, *example)).astype(np.float32)
-        wanted = chance.integers(0, 2, (together, self._outcome.width)).astype(np.float32)
-        others = chance.normal(0, 1, people.shape).astype(np.float32)
-        whole = self._group(placed, people, wanted, together)
-        for turn in (1, together // 2 - 3):
-            turned = self._group(placed, np.roll(people, turn, 0), np.roll(wanted, turn, 0), together)
-            if not np.array_equal(np.roll(whole, turn, 0), turned):
-                return False
-        half = np.arange(together) % 2 == 0
-        mixed = self._group(placed, np.where(half[:, None, None], people, others), wanted, together)
-        return np.array_equal(mixed[half], whole[half])
+    def _compare(
+        self, parameters: NDArray[np.float32], inputs: NDArray[np.float32], targets: NDArray[np.float32]
+    ) -> None:
+        """Refuse a device whose gradients are others than the processor's, beyond the order of additions."""
+        found = run_group(self._passes, self._device, inputs, targets, self.together)[: len(inputs)]
+        check = CopiedPasses(self._network, self._outcome)
+        check.put(torch.from_numpy(parameters))
+        expected = run_group(check, torch.device("cpu"), inputs, targets, len(inputs))
+        if not np.abs(found - expected).max() <= _NEAR * np.linalg.norm(expected, axis=1).max():
+            allowed = (
+                "one that computes as the processor does, to a part in 65,536: use cpu, or switch off "
+                "torch.backends.cuda.matmul.allow_tf32 if it is on"
+            )
+            raise InvalidArgument("device", str(self._device), allowed)
+
+    def _made_up(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+        """Return parameters and twice as many people as go together."""
+        chance, count = np.random.default_rng(0), 2 * self._wanted_sizes[-1]
+        # As large as those that training starts from: larger ones make long series chaotic, and last bits the first.
+        shapes = [tuple(part.shape) or (1,) for part in self._network.parameters()]
+        parts = [chance.normal(0, shape[-1] ** -0.5, math.prod(shape)) for shape in shapes]
+        parameters = np.concatenate(parts).astype(np.float32)
+        inputs = chance.normal(0, 1, (count, *self._example)).astype(np.float32)
+        return parameters, inputs, chance.integers(0, 2, (count, self._outcome.width)).astype(np.float32)
+
+    def _placed(self, parameters: NDArray[np.float32]) -> torch.Tensor:
+        return torch.from_numpy(np.array(parameters, dtype=np.float32)).to(self._device)
 
 
 def put(network: nn.Module, parameters: NDArray[np.float32]) -> nn.Module:
     """Put a flat array of parameters into a network, and return it."""
-    shapes = {name: tuple(part.shape) for name, part in network.named_parameters()}
-    network.load_state_dict(dict(_parts(parameters, shapes)))
-    return network
-
-
-def _parts(parameters: NDArray[np.float32], shapes: dict[str, tuple[int, ...]]) -> Iterator[tuple[str, torch.Tensor]]:
     flat = torch.from_numpy(np.array(parameters, dtype=np.float32))
-    first = 0
-    for name, shape in shapes.items():
-        count = int(np.prod(shape, dtype=np.int64))
-        yield name, flat[first : first + count].reshape(shape)
-        first += count
+    parts = torch.split(flat, [part.numel() for part in network.parameters()])
+    named = zip(network.named_parameters(), parts, strict=True)
+    network.load_state_dict({name: part.view(own.shape) for (name, own), part in named})
+    return network

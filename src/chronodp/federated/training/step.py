@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.federated.training.clipping import whole_rows
+from chronodp.federated.training.clipping import whole_sum
 from chronodp.privacy import (
     Claim,
     SampledGaussianCost,
@@ -111,13 +111,13 @@ def private_sum(
     >>> step = StepDesign(clip=1.0, sigma=1.0, rate=0.5)
     >>> towards = lambda chosen: [np.ones((len(chosen), 2))]
     >>> private_sum(step, 100, towards, size=2, entropy=seeded(1)).round(2).tolist()
-    [37.63, 39.2]
+    [39.56, 39.19]
     """
     chosen = sample(people, design.rate, entropy)
     total = np.zeros(size)  # of whole numbers far below 2^53: exact, in any order
     if len(chosen):
         for rows in gradients_of(chosen):
-            total += whole_rows(rows, clip=design.clip, resolution=design.resolution).sum(axis=0)
+            total += whole_sum(rows, clip=design.clip, resolution=design.resolution)
     noisy = total.astype(np.int64) + entropy.gaussian(design.scale, size)
     in_units: NDArray[np.float64] = np.multiply(noisy, design.clip / design.resolution, dtype=np.float64)
     return in_units

@@ -51,6 +51,10 @@ class Trainer:
         network: a network of your own instead of the plan's architecture; its layers are checked.
         entropy: of samples and noise; secure unless a test says otherwise.
         accept_large_delta: take a delta above 1 / people.
+        group_sizes: ``one``: people go through the network in groups of one size, so that the time of a step hardly
+            tells how many were sampled, which is secret. ``several`` takes less time, and is for a holder whose steps
+            nobody else can time.
+        device: where gradients are computed: ``cpu``, or ``cuda``. Clipping, sums and noise stay on the processor.
 
     >>> import pathlib, tempfile, chronodp as cdp
     >>> from chronodp.federated.models import Column, Inputs, Linear, ModelDesign, Risk
@@ -83,6 +87,8 @@ class Trainer:
         network: nn.Module | None = None,
         entropy: Entropy | None = None,
         accept_large_delta: bool = False,
+        group_sizes: str = "one",
+        device: str = "cpu",
     ) -> None:
         check_extra("federated", "torch")
         from chronodp.federated.training.gradients import PersonGradients
@@ -105,7 +111,9 @@ class Trainer:
         self.task = plan.task(network)
         built = plan.model.build() if network is None else network
         example = (plan.model.inputs.length, plan.model.inputs.channels)
-        self._gradients = PersonGradients(built, plan.model.outcome, example, expected=self._expected)
+        self._gradients = PersonGradients(
+            built, plan.model.outcome, example, expected=self._expected, group_sizes=group_sizes, device=device
+        )
         self._entropy = check_entropy(entropy)
         self._seeded = self._entropy.seeded
         self._lock = threading.Lock()
@@ -159,7 +167,7 @@ class Trainer:
             def gradients_of(
                 chosen: NDArray[np.intp], here: NDArray[np.float32] = here
             ) -> Iterator[NDArray[np.float32]]:
-                return self._gradients.rows(here, self._inputs[chosen], self._targets[chosen])
+                return self._gradients.groups(here, self._inputs[chosen], self._targets[chosen])
 
             noisy = private_sum(plan.step, len(self._inputs), gradients_of, size=len(at), entropy=self._entropy)
             # The scale is the expected size of a sample, which is public; the true size is not.

@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
@@ -152,26 +155,59 @@ class KafkaSource:
 
     def _take(self, arrived: list[Any]) -> list[bytes]:
         """Return the contents of messages before the mark; the rest waits."""
-        from confluent_kafka import KafkaError
+        from confluent_kafka import Message
 
+        told = any(map(Message.error, arrived))  # of the end of a partition, or of an error
+        ends = [at for at, message in enumerate(arrived) if message.error() is not None] if told else []
+        taken: list[bytes] = []
+        for begin, end in pairwise((-1, *ends, len(arrived))):  # in the order in which they came
+            taken += self._take_run(arrived[begin + 1 : end])
+            for one in arrived[end : end + 1]:
+                self._notice_end(one)
+        if taken:
+            self._trouble, self._uncommitted = "", True
+        return taken
+
+    def _take_run(self, arrived: list[Any]) -> list[bytes]:
+        """Return the contents of messages; together if none of them is held back, missing or known, as is usual."""
+        from confluent_kafka import Message
+
+        partitions = np.fromiter(map(Message.partition, arrived), np.int64, len(arrived))
+        offsets = np.fromiter(map(Message.offset, arrived), np.int64, len(arrived))
+        spans = []
+        for partition in np.unique(partitions).tolist():
+            mine = offsets[partitions == partition]
+            first, last = int(mine[0]), int(mine[-1])
+            marked = self._marks is None or last < self._marks.get(partition, 0)
+            if not marked or first < self._offsets.get(partition, 0) or np.any(np.diff(mine) != 1):
+                return self._take_singly(arrived)
+            spans.append((partition, first, last))
+        for partition, first, last in spans:
+            self._pass(partition, first)
+            self._offsets[partition] = last + 1
+        return [content or b"" for content in map(Message.value, arrived)]
+
+    def _take_singly(self, arrived: list[Any]) -> list[bytes]:
         taken: list[bytes] = []
         marks, offsets = self._marks, self._offsets
         for message in arrived:
-            error, partition, offset = message.error(), message.partition(), message.offset()
-            if error is not None:
-                # At the end of a partition nothing is left before it, also where the last entries are no messages.
-                held = any(other.partition() == partition for other in self._held)
-                if error.code() == KafkaError._PARTITION_EOF and partition in offsets and not held:
-                    self._pass(partition, offset)
-            elif marks is not None and offset >= marks.get(partition, 0):
+            partition, offset = message.partition(), message.offset()
+            if marks is not None and offset >= marks.get(partition, 0):
                 self._held.append(message)
             elif offset >= offsets.get(partition, 0):  # nothing twice, also if a broker sends it twice
                 self._pass(partition, offset)
                 offsets[partition] = offset + 1
                 taken.append(message.value() or b"")
-        if taken:
-            self._trouble, self._uncommitted = "", True
         return taken
+
+    def _notice_end(self, told: Any) -> None:
+        """At the end of a partition nothing is left before it, also where the last entries are no messages."""
+        from confluent_kafka import KafkaError
+
+        partition = told.partition()
+        held = any(other.partition() == partition for other in self._held)
+        if told.error().code() == KafkaError._PARTITION_EOF and partition in self._offsets and not held:
+            self._pass(partition, told.offset())
 
     def _pass(self, partition: int, offset: int) -> None:
         """Go on to an offset. What is passed over was no message, or was deleted: the next mark says which."""

@@ -16,6 +16,7 @@ from chronodp.privacy.units import KeyBlocks
 from chronodp.selection.keys import CountNoise, OptimalRule, PublishedCounts, Rounds
 from chronodp.series.design import Design
 from chronodp.series.discover import Discover
+from chronodp.series.key_text import keys_with_room
 from chronodp.series.measures import Count
 from chronodp.series.noise import calibrated
 from chronodp.series.planner import check_drawable, design_release
@@ -124,8 +125,7 @@ class DiscoverDesign:
     @property
     def most(self) -> int:
         """How many keys are published at most: as many as were asked for, and as have room in one release."""
-        beside = self.beside
-        return min(self.discover.most, MOST_CELLS // beside)
+        return min(self.discover.most, MOST_CELLS // self.beside, keys_with_room(self.discover.longest))
 
     def with_keys(self, keys: Sequence[str]) -> Table:
         """Return the table with keys that were found."""

@@ -76,6 +76,11 @@ class DiscoverPlan(StagedPlan[HeldKeys, Release]):
         """The design that is planned, with its error."""
         return Plan(self.design.typical, (), self.design.delta, self.origin).alternatives
 
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """The alternatives as plain data for JSON."""
+        return Plan(self.design.typical, (), self.design.delta, self.origin).candidates
+
     def read(self, *, key: str, progress: Progress) -> HeldKeys:
         """Return who holds which key, bounded, which nobody may see."""
         held = self.origin.held_keys(self.design, key=key)

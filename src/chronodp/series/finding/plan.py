@@ -91,9 +91,13 @@ class FindPlan(StagedPlan[Sizes, Release]):
         """
         import pandas
 
+        return pandas.DataFrame(self.candidates)
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """The alternatives as plain data for JSON."""
         pairs = self.design.half_widths.items()
-        rows = [{"max_periods": one, "max_groups": other, "half_width": width} for (one, other), width in pairs]
-        return pandas.DataFrame(rows)
+        return [{"max_periods": one, "max_groups": other, "half_width": width} for (one, other), width in pairs]
 
     def diagnose(self, *, bounds: bool = False, progress: Progress | None = None) -> Diagnosis:
         """Read the data and say how its cells are read. FOR THE OWNER ONLY: the figures are not private.

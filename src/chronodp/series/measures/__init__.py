@@ -9,6 +9,7 @@ from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Floats, Measure, Statistic
 from chronodp.series.measures.blocks import Blocks
 from chronodp.series.measures.counts import Count
+from chronodp.series.measures.group_clips import GroupClips
 from chronodp.series.measures.histograms import MOST_BINS, Histogram, RowHistogram
 from chronodp.series.measures.quantiles import MOST_QUANTILES, Quantiles, RowQuantiles, quantiles_of
 from chronodp.series.measures.rows import RowMean
@@ -27,6 +28,7 @@ __all__ = [
     "Clip",
     "Count",
     "Floats",
+    "GroupClips",
     "Histogram",
     "Mean",
     "Measure",

@@ -10,7 +10,7 @@ from chronodp.series.measures.base import Measure
 
 __all__ = ["Argument", "Asking"]
 
-Kind: TypeAlias = Literal["column", "clip", "edges", "fractions", "whole", "word", "length", "number", "truth"]
+Kind: TypeAlias = Literal["column", "clip", "clips", "edges", "fractions", "whole", "word", "length", "number", "truth"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,9 @@ class Argument:
 
     Attributes:
         name: of it, in JSON, as an option of commands and as a field of the page.
-        kind: a column's name, two numbers in order, a list of ascending numbers, or of such fractions, a whole number
-            from 1 on, one of some words, a length of time such as 7D, a number above 0, or true or false.
+        kind: a column's name, two numbers in order, these alone or for each key of a column, a list of ascending
+            numbers, or of such fractions, a whole number from 1 on, one of some words, a length of time such as 7D, a
+            number above 0, or true or false.
         about: what it says; empty where its kind says all.
         default: what it is where it is left out.
         needed: whether it must be said.

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from chronodp.engines import Totals
 from chronodp.postprocess import Law
 from chronodp.privacy import Calendar, Contribution, counted
+from chronodp.series.measures.group_clips import Clip, GroupClips
 from chronodp.series.noise import Noise, with_grid
 
 __all__ = ["Clip", "Floats", "Measure", "Quanta", "Statistic"]
 
-Clip: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float64]
 Statistic: TypeAlias = Literal["total", "peak", "trough"]
 Quanta: TypeAlias = NDArray[np.int64]
@@ -133,6 +133,11 @@ class Measure(ABC):
     @property
     def declared(self) -> tuple[str, Clip] | None:
         """The argument that says between which ends values count, and these ends; None if there are none."""
+        return None
+
+    @property
+    def clips(self) -> GroupClips | None:
+        """The clip of each group, where groups have their own; numbers of a group are then in parts of it."""
         return None
 
     @property

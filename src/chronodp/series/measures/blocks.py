@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Contribution, check_word, document
 from chronodp.series.measures.base import Measure, Quanta, Statistic
+from chronodp.series.measures.group_clips import GroupClips
 
 __all__ = ["Blocks"]
 
@@ -58,6 +59,11 @@ class Blocks(Measure):
     def reach(self) -> float:
         """The most that one person adds to a number that a block is made of."""
         return self.of.reach
+
+    @property
+    def clips(self) -> GroupClips | None:
+        """The clip of each group in a shorter period, where groups have their own."""
+        return self.of.clips
 
     @property
     def extreme(self) -> bool:

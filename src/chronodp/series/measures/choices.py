@@ -5,16 +5,18 @@ Questions written before there was a choice name none: their means are of totals
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_positive, check_whole, check_word
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
+from chronodp.series.measures.group_clips import clip_by_group
 from chronodp.series.measures.histograms import Histogram, RowHistogram
 from chronodp.series.measures.rows import RowMean
 from chronodp.series.measures.scaled import ScaledSum
-from chronodp.series.measures.sums import CLIP, Mean, PanelMean, Sum
+from chronodp.series.measures.sums import CLIPS, Mean, PanelMean, Sum
 
 __all__ = ["HISTOGRAM", "MEAN", "SUM", "histogram_of", "mean_of", "sum_of"]
 
@@ -22,7 +24,13 @@ _MEANS = ("rows", "people", "totals")
 _HISTOGRAMS = ("people", "rows")
 
 
-def sum_of(column: str, clip: Clip | None = None, *, norm: float | None = None, signed: bool | None = None) -> Measure:
+def sum_of(
+    column: str,
+    clip: Clip | Mapping[str, Clip] | None = None,
+    *,
+    norm: float | None = None,
+    signed: bool | None = None,
+) -> Measure:
     """Return the sum of totals that are clipped, or of people's whole series scaled to a norm.
 
     >>> print(sum_of("kwh", norm=40.0))
@@ -36,11 +44,17 @@ def sum_of(column: str, clip: Clip | None = None, *, norm: float | None = None, 
         raise InvalidArgument("signed", signed, "left out unless norm is given: a clip says itself where it begins")
     if clip is None:
         raise InvalidArgument("clip", None, "given for sum, or norm in its place")
-    return Sum(column, clip)
+    widest, clips = clip_by_group(clip)
+    return Sum(column, widest, clips=clips)
 
 
 def mean_of(
-    column: str, clip: Clip, *, of: str = "totals", at_most: int | None = None, people: int | None = None
+    column: str,
+    clip: Clip | Mapping[str, Clip],
+    *,
+    of: str = "totals",
+    at_most: int | None = None,
+    people: int | None = None,
 ) -> Measure:
     """Return the mean of rows, of people's own means, or of people's totals.
 
@@ -52,10 +66,11 @@ def mean_of(
         raise InvalidArgument("people", people, f"left out for a mean of {of}: only sums of totals are divided by it")
     if at_most is not None and check_whole("at_most", at_most) > 1 and of != "rows":
         raise InvalidArgument("at_most", at_most, f"left out for a mean of {of}; of='rows' takes it")
+    widest, clips = clip_by_group(clip)
     if of == "totals":
-        return Mean(column, clip) if people is None else PanelMean(column, clip, people)
+        return Mean(column, widest, clips=clips) if people is None else PanelMean(column, widest, people, clips=clips)
     # A person's mean is all of their rows with the weight of one.
-    return RowMean(column, clip, 1 if at_most is None else at_most)
+    return RowMean(column, widest, 1 if at_most is None else at_most, clips=clips)
 
 
 def histogram_of(column: str, edges: tuple[float, ...], *, of: str = "people", at_most: int = 1) -> Measure:
@@ -70,7 +85,7 @@ SUM = Asking(
     "The sum of a column.",
     (
         Argument("column", "column"),
-        replace(CLIP, needed=False, found=True),
+        replace(CLIPS, needed=False, found=True),
         Argument(
             "norm",
             "number",
@@ -89,7 +104,7 @@ MEAN = Asking(
     "The mean of rows, of people's own means, or of people's totals; of totals where that is left out.",
     (
         Argument("column", "column"),
-        replace(CLIP, found=True),
+        replace(CLIPS, found=True),
         Argument("of", "word", "What is averaged.", needed=False, words=_MEANS),
         Argument("at_most", "whole", "The weight of how many rows one person has in a period.", needed=False),
         Argument("people", "whole", "How many people there are, where that is public.", needed=False, on_page=False),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -20,8 +20,9 @@ import numpy as np
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
-from chronodp.privacy import Contribution, check_clip, check_column, check_whole, counted, document, settle
+from chronodp.privacy import LATER, Contribution, check_clip, check_column, check_whole, counted, document, settle
 from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
+from chronodp.series.measures.group_clips import GroupClips, check_widest, clip_question, clip_words
 from chronodp.series.measures.quotients import mean_ends
 from chronodp.series.noise import Noise, with_grid
 
@@ -69,6 +70,7 @@ class RowMean(Weighed):
 
     clip: Clip
     at_most: int = 1
+    clips: GroupClips | None = field(default=None, kw_only=True, metadata=LATER)
     noun: ClassVar[str] = "mean"
     averages: ClassVar[bool] = True
     ratio: ClassVar[bool] = True
@@ -76,7 +78,7 @@ class RowMean(Weighed):
 
     def __post_init__(self) -> None:
         self.check_weight(self.at_most)
-        low, high = check_clip(self.clip)
+        low, high = check_widest(check_clip(self.clip), self.clips)
         settle(self, clip=(low, high))
         if low == high:
             raise InvalidArgument("clip", self.clip, "a pair (low, high) with low < high for a mean")
@@ -168,7 +170,7 @@ class RowMean(Weighed):
         return {
             "kind": "mean",
             "column": self.column,
-            "clip": list(self.clip),
+            "clip": clip_question(self.clip, self.clips),
             "of": "rows",
             "at_most": self.at_most,
         }
@@ -188,8 +190,7 @@ class RowMean(Weighed):
 
     def words_alone(self) -> str:
         """Return the same where every row stands for itself."""
-        low, high = self.clip
-        return f"mean of {self.column} over rows, each clipped to {low:g} … {high:g}"
+        return f"mean of {self.column} over rows, each clipped to {clip_words(self.clip, self.clips)}"
 
     @property
     def note(self) -> str:

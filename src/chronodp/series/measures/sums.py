@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,27 +17,29 @@ import numpy as np
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
-from chronodp.privacy import Contribution, check_clip, check_column, check_whole, document, settle
+from chronodp.privacy import LATER, Contribution, check_clip, check_column, check_whole, document, settle
 from chronodp.series.measures.asking import Argument
 from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
+from chronodp.series.measures.group_clips import GroupClips, check_widest, clip_question, clip_words
 from chronodp.series.measures.quotients import mean_ends
 from chronodp.series.noise import Noise, with_grid
 
-__all__ = ["CLIP", "Clipped", "Mean", "PanelMean", "Sum"]
+__all__ = ["CLIP", "CLIPS", "Clipped", "Mean", "PanelMean", "Sum"]
 
 _WIDEST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Clipped(Measure):
-    """A column of which a person's total in a period is clipped."""
+    """A column of which a person's total in a period is clipped; ``clip`` is the widest where groups have their own."""
 
     column: str
     clip: Clip
+    clips: GroupClips | None = field(default=None, kw_only=True, metadata=LATER)
 
     def __post_init__(self) -> None:
         check_column("column", self.column)
-        settle(self, clip=check_clip(self.clip))
+        settle(self, clip=check_widest(check_clip(self.clip), self.clips))
 
     @property
     def label(self) -> str:
@@ -76,8 +78,7 @@ class Clipped(Measure):
         return (low, high) if low <= high else (math.trunc(self.clip[0] / step),) * 2
 
     def _range(self, called: str | None) -> str:
-        low, high = self.clip
-        return f"{_whose(called)} in a period clipped to {low:g} … {high:g}"
+        return f"{_whose(called)} in a period clipped to {clip_words(self.clip, self.clips)}"
 
     def _open_range(self, called: str | None) -> str:
         return f"{_whose(called)} in a period clipped where a private step finds it best"
@@ -102,7 +103,7 @@ class Sum(Clipped):
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""
-        return {"kind": "sum", "column": self.column, "clip": list(self.clip)}
+        return {"kind": "sum", "column": self.column, "clip": clip_question(self.clip, self.clips)}
 
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""
@@ -178,7 +179,12 @@ class Mean(Clipped):
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""
-        return {"kind": "mean", "column": self.column, "clip": list(self.clip), "of": "totals"}
+        return {
+            "kind": "mean",
+            "column": self.column,
+            "clip": clip_question(self.clip, self.clips),
+            "of": "totals",
+        }
 
     def bounded_by(self, size: float) -> Mean:
         """Return the mean with a clip so many times as wide."""
@@ -230,7 +236,7 @@ class PanelMean(Clipped):
         return {
             "kind": "mean",
             "column": self.column,
-            "clip": list(self.clip),
+            "clip": clip_question(self.clip, self.clips),
             "of": "totals",
             "people": self.people,
         }
@@ -265,3 +271,4 @@ def _whose(called: str | None) -> str:
 
 
 CLIP = Argument("clip", "clip", "Least and most of one person's total in a period, or of a row.")
+CLIPS = Argument("clip", "clips", f"{CLIP.about[:-1]}; or these for each key of a column that splits the answer.")

@@ -47,6 +47,9 @@ class Variance(Clipped):
 
     def __post_init__(self) -> None:
         Clipped.__post_init__(self)
+        if self.clips is not None:
+            allowed = "one pair (low, high) for a variance; where(...) asks for one group alone"
+            raise InvalidArgument("clip", str(self.clips), allowed)
         if self.clip[0] == self.clip[1]:
             raise InvalidArgument("clip", self.clip, "a pair (low, high) with low < high for a variance")
         if not _NARROWEST <= self.clip[1] - self.clip[0] <= _WIDEST:

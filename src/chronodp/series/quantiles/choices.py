@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chronodp.privacy import BoundedRangeCost, Cost, PureCost, RepeatedCost, User, check_flag, check_whole, document
 from chronodp.randomness import Entropy
-from chronodp.selection import ChoiceDesign, ExponentialMechanism, PermuteAndFlip, design_choice, pick_part
+from chronodp.selection import ChoiceDesign, ExponentialMechanism, PermuteAndFlip, design_choice, pick_runs
 from chronodp.series.quantiles.order import Step, levels_of, steps_of
 
 __all__ = ["ByChoice", "choice_of", "draw_places", "edge_utilities"]
@@ -26,6 +26,7 @@ __all__ = ["ByChoice", "choice_of", "draw_places", "edge_utilities"]
 Wholes = NDArray[np.int64]
 
 _ANYONE = User()  # who is protected is the table's to say: here only how far utilities move matters
+_TOGETHER = 2**20  # candidates drawn among at once, about
 _SAFE = 2**62  # whole numbers below it are multiplied in 64 bits
 
 
@@ -120,20 +121,31 @@ def draw_places(way: ByChoice, quantiles: tuple[float, ...], counts: Wholes, per
     below = np.zeros((cells, bins + 1), np.int64)
     np.cumsum(counts, axis=1, out=below[:, 1:])
     places = np.zeros((cells, len(quantiles)), np.int64)
-    for cell in range(cells):
+    together = max(1, _TOGETHER // (bins + 1))
+    for begin in range(0, cells, together):
+        some, drawn = below[begin : begin + together], places[begin : begin + together]
         for step in steps_of(quantiles):
-            first = 0 if step.low is None else int(places[cell, step.low])
-            last = bins if step.high is None else int(places[cell, step.high])
+            first = np.zeros(len(some), np.int64) if step.low is None else drawn[:, step.low]
+            last = np.full(len(some), bins) if step.high is None else drawn[:, step.high]
             design = choice_of(way, step, bins + 1, per_one)
-            utilities = edge_utilities(below[cell, first : last + 1], step.target)
-            places[cell, step.index] = first + pick_part(design, utilities, entropy)
+            utilities = _utilities_of_cells(some, first, last, step.target)
+            drawn[:, step.index] = first + pick_runs(design, utilities, last - first + 1, entropy)
     return places
 
 
 def edge_utilities(below: Wholes, target: Fraction) -> NDArray[Any]:
     """Return -|(1 - q) B - q A| of a part's edges times the denominator of q, from running counts up to each."""
-    part, least, most = target.numerator, int(below[0]), int(below[-1])
-    if (most - least) * target.denominator >= _SAFE:
-        exact = below.astype(object)
-        return np.asarray(-abs((exact - least) * (target.denominator - part) - (most - exact) * part))
-    return np.asarray(-np.abs((below - least) * (target.denominator - part) - (most - below) * part))
+    return _utilities_of_cells(below[None], np.array([0]), np.array([len(below) - 1]), target)
+
+
+def _utilities_of_cells(below: Wholes, first: Wholes, last: Wholes, target: Fraction) -> NDArray[Any]:
+    """Return the same of the edges from first to last of many cells, one cell after the other."""
+    sizes, rows = last - first + 1, np.arange(len(below))
+    cells = np.repeat(rows, sizes)
+    edges = np.arange(len(cells)) - np.repeat(np.cumsum(sizes) - sizes - first, sizes)
+    counts = below[cells, edges]
+    least, most = (np.repeat(below[rows, end], sizes) for end in (first, last))
+    if int((most - least).max()) * target.denominator >= _SAFE:
+        counts, least, most = (numbers.astype(object) for numbers in (counts, least, most))
+    part = target.numerator
+    return np.asarray(-abs((counts - least) * (target.denominator - part) - (most - counts) * part))

@@ -57,7 +57,12 @@ class QuantilePlan(TablePlan[Quanta, QuantileRelease]):
         """Every way with the error of ranks that is expected of it, the chosen one first."""
         import pandas
 
-        rows = [
+        return pandas.DataFrame(self.candidates)
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """The alternatives as plain data for JSON."""
+        return [
             {
                 "way": str(design.way),
                 "rank_error": design.rank_error,
@@ -67,7 +72,6 @@ class QuantilePlan(TablePlan[Quanta, QuantileRelease]):
             }
             for design in (self.design, *self.others)
         ]
-        return pandas.DataFrame(rows)
 
     def read(self, *, key: str, progress: Progress) -> Quanta:
         """Return exact counts by bin, which nobody may see; ``key`` decides which periods of a person count."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Estimates
 from chronodp.series.design import Design
-from chronodp.series.estimates import noise_terms
+from chronodp.series.estimates import in_units, noise_terms
 from chronodp.series.readings.axes import Columns, Rows
 from chronodp.series.readings.cells import NONE, Cells, blank_cells
 from chronodp.series.readings.linear import Linear
@@ -58,5 +59,17 @@ class PooledReading:
             sums.append(windows.sums(held.reshape(len(part), -1)))
         terms = noise_terms(self.design, windows) * self.groups.shape[1]
         found = Estimates(*measure.read_out(tuple(sums), terms, noises=self.design.noises, level=level))
+        found = in_units(found, self._scales())
         codes = np.zeros(found.value.shape, np.int8)
         return Cells(found, codes, None, None, np.full(codes.shape, NONE, np.int8))
+
+    def _scales(self) -> Floats | None:
+        """What numbers of each column were divided by; groups with clips of their own are not taken together."""
+        scales = self.design.table.scales
+        if scales is None:
+            return None
+        held = np.array(scales)[self.groups]
+        if np.any(held != held[:, :1]):
+            allowed = "groups with one clip: means of groups with clips of their own are told apart, not together"
+            raise InvalidArgument("over", str(self.design.table.measure), allowed)
+        return held[:, 0]

@@ -12,12 +12,13 @@ from chronodp.ledger import MOST_LISTED
 from chronodp.series import Plan, QuantilePlan
 from chronodp.service import presenting, shapes
 from chronodp.service.access import Anyone, Asker, curator_of
+from chronodp.service.answering import answer
 from chronodp.service.curator import Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.dummy import rehearse
 from chronodp.service.job import Job, State
 from chronodp.service.listing import whose
-from chronodp.service.paging import PAGED, ShortPage
+from chronodp.service.paging import PAGED, Cursor, ShortPage, cut, read_cursor, write_cursor
 from chronodp.service.question import QueryRequest
 from chronodp.service.quoting import quote
 from chronodp.service.stored import show_table
@@ -49,10 +50,24 @@ class Submission(BaseModel):
     fresh: bool = Field(False, description="Pay for a release of its own though one of the same design is stored.")
 
 
-@router.get("/datasets", tags=["datasets"], summary="List the datasets you may ask about", responses=refusals_for())
-def list_datasets(request: Request, caller: Anyone) -> list[shapes.DatasetShape]:
+@router.get(
+    "/datasets",
+    tags=["datasets"],
+    summary="List the datasets you may ask about",
+    responses=refusals_for() | PAGED,
+)
+def list_datasets(
+    request: Request,
+    response: Response,
+    caller: Anyone,
+    limit: Annotated[int | None, Query(ge=1, le=1000, description="How many a page has; all if not given.")] = None,
+    after: Cursor = None,
+) -> list[shapes.DatasetShape]:
     """What is public about each: grid, unit, columns, keys, rules, budget. Nothing is read from the data."""
-    return [presenting.show_dataset(dataset) for dataset in curator_of(request).datasets(caller)]
+    found = curator_of(request).datasets(caller)
+    (seen,) = read_cursor(after, int, argument="after") or (0,)
+    page = cut(response, found[seen:], limit or len(found), lambda _: write_cursor(seen + (limit or 0)))
+    return [presenting.show_dataset(dataset) for dataset in page]
 
 
 @router.get("/datasets/{dataset}", tags=["datasets"], summary="Describe a dataset", responses=refusals_for(404))
@@ -65,21 +80,22 @@ def get_dataset(request: Request, caller: Anyone, dataset: Named) -> shapes.Data
     "/datasets/{dataset}/plan",
     tags=["asking"],
     summary="Plan a release, for nothing",
+    response_model=shapes.PlanShape,
     responses=refusals_for(400, 404, 409, 413, 415),
 )
-def make_plan(request: Request, caller: Asker, dataset: Named, question: QueryRequest) -> shapes.PlanShape:
+def make_plan(request: Request, caller: Asker, dataset: Named, question: QueryRequest) -> Response:
     """Price and error of a release, every alternative, and whether the budget could pay it now. Reads no data."""
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
-    plan = curator.plan(asked, question)
+    planned = curator.planned(asked, question, asker=caller.request(""))
     refused: LedgerError | None = None
     share = 0.0
     try:
         share = curator.ledger.shares(asked.name).get(asked.name, 0.0)
-        curator.check_fits(caller, asked, plan)
+        curator.check_fits(caller, asked, planned.plan)
     except LedgerError as error:  # told with the plan, which needs no ledger; also when the ledger is away
         refused = error
-    return presenting.show_plan(asked, plan, refused=refused, share=share)
+    return answer(presenting.show_now(planned.shown, refused=refused, share=share))
 
 
 @router.post(
@@ -92,7 +108,7 @@ def try_out(request: Request, caller: Asker, dataset: Named, question: QueryRequ
     """The release that the question would give on rows made up from the public schema alone. Reads no data."""
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
-    plan = curator.plan(asked, question)
+    plan = curator.plan(asked, question, asker=caller.request(""))
     most = _MOST_DRAWN if isinstance(plan, QuantilePlan) and plan.design.drawn else MOST_LISTED
     if isinstance(plan, Plan | QuantilePlan) and plan.cells > most:  # it is free, so it must be cheap
         allowed = f"of at most {most:,} numbers to be tried: fewer keys or periods show the same"

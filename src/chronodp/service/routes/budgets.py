@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from chronodp.ledger import Entry, Status, place_after
 from chronodp.service import presenting, shapes
 from chronodp.service.access import Anyone, curator_of
+from chronodp.service.answering import answer
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.listing import seen_by, whose
@@ -22,14 +23,18 @@ router = APIRouter()
 
 
 @router.get(
-    "/datasets/{dataset}/budget", tags=["budget"], summary="See what is spent and left", responses=refusals_for(404)
+    "/datasets/{dataset}/budget",
+    tags=["budget"],
+    summary="See what is spent and left",
+    response_model=shapes.BudgetShape,
+    responses=refusals_for(404),
 )
 def get_budget(
     request: Request,
     caller: Anyone,
     dataset: Named,
     period: Annotated[str, Query(max_length=20, description="Of a budget that renews, such as 2026-01.")] = "",
-) -> shapes.BudgetShape:
+) -> Response:
     """The whole budget, your own part, and for owners and auditors everyone's part."""
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
@@ -39,11 +44,12 @@ def get_budget(
         return _shown(found, caller, asked)
 
     everyone = asked.analysts if caller.role != "analyst" else {}
-    return shapes.BudgetShape(
+    found = shapes.BudgetShape(
         whole=status(""),
         mine=status(caller.name) if caller.role == "analyst" else None,
         analysts={name: status(name) for name in everyone},
     )
+    return answer(found)
 
 
 @router.get(

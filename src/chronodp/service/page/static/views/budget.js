@@ -50,13 +50,16 @@ export const show = async (place, { api, me, signal }, wanted) => {
       "Spent and left",
       [
         { label: "Budget", cell: ([who]) => who },
-        { label: "Counted in", cell: ([, sum]) => sum.name },
-        { label: "Spent", numeric: true, cell: ([, sum]) => number(sum.spent) },
-        { label: "Left", numeric: true, cell: ([, sum]) => number(sum.left) },
-        { label: "Limit", numeric: true, cell: ([, sum]) => number(sum.limit) },
+        { label: "Counted in", cell: ([, part]) => part.name },
+        { label: "Spent", numeric: true, cell: ([, part]) => number(part.spent) },
+        { label: "Limit", numeric: true, cell: ([, part]) => number(part.limit) },
+        { label: "Left, by itself", numeric: true, cell: ([, part]) => number(part.left) },
       ],
-      accounts.flatMap(([who, account]) => account.sums.map((sum) => [who, sum])),
+      accounts.flatMap(([who, account]) => account.told.map((part) => [who, part])),
     ),
+    ...(whole.told.every((part) => part.adds)
+      ? []
+      : [make("p", { class: "note" }, "Epsilons of noise add up to less than their sum: what is left is told by itself.")]),
     ...(whole.unreleased.length
       ? [make("p", { class: "note" }, `Debited but never released: ${whole.unreleased.join(", ")}.`)]
       : []),

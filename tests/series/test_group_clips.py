@@ -1,0 +1,351 @@
+"""Clips by group: one person moves every group within its own clip, and noise goes with it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import chronodp as cdp
+from chronodp.dataset import Query, Records, TimeSeries
+from chronodp.engines import Record, Reference
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Calendar, RecordUnit, dump, load
+from chronodp.privacy.units import Event
+from chronodp.series import Measure, ask_for
+from chronodp.series.measures import GroupClips
+
+DAYS = Calendar("1D", "2026-01-01", "2026-01-03")
+REGIONS = ("north", "south")
+CLIPS = {"north": (0, 50), "south": (0, 400)}
+SIGNED = {"north": (-1.0, 2.0), "south": (-4.0, 8.0)}
+VALUES = (None, -1e9, 0.3, 1e9)
+UNITS: tuple[RecordUnit, ...] = tuple(
+    kind
+    for relation in ("add_remove", "replace")
+    for kind in (cdp.User(relation), cdp.UserPeriod("1D", relation), cdp.Window(1, relation), Event(relation))
+)
+
+
+def series(data: object, unit: RecordUnit, engine: Any = None, **options: Any) -> TimeSeries:
+    """Return two days of people's numbers."""
+    limit = {"max_periods": 1} if isinstance(unit, cdp.User) else {}
+    return TimeSeries(
+        data,
+        time="at",
+        user="who",
+        every="1D",
+        start="2026-01-01",
+        end="2026-01-03",
+        unit=unit,
+        engine=engine,
+        **{**limit, **options},
+    )
+
+
+def split(query: Query[cdp.Plan], **options: Any) -> cdp.Plan:
+    """Return the plan of a question by region."""
+    return query.by(region=REGIONS, **options).plan(epsilon=1.0)
+
+
+def rows_of(state: tuple[float | None, ...]) -> list[Record]:
+    """Return the rows of one person: a value, or none, for each day and region."""
+    cells = itertools.product(DAYS.edges[:2].tolist(), REGIONS)
+    return [
+        Record("ann", int(day), value, (region,))
+        for (day, region), value in zip(cells, state, strict=True)
+        if value is not None
+    ]
+
+
+def numbers(state: tuple[float | None, ...], query: Any, unit: RecordUnit, groups: int) -> np.ndarray[Any, Any]:
+    """Return the numbers before noise, in units of the widest clip."""
+    plan = split(query(series(rows_of(state), unit, Reference())), max_groups=groups)
+    read = plan.origin.numbers(plan.design, key="k", progress=lambda _: None)
+    steps = [noise.step for noise in plan.design.noises]
+    return np.concatenate([part.ravel() * step for part, step in zip(read, steps, strict=True)])
+
+
+def neighbours(unit: RecordUnit, one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Return whether two states differ in one unit."""
+    changed = [place for place, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+    there = [place for place in changed if one[place] is not None], [p for p in changed if other[p] is not None]
+    alone = not there[0] or not there[1]  # what came, or went, alone
+    if unit.of_rows:
+        return len(changed) == 1 and alone if unit.relation == "add_remove" else max(map(len, there)) == 1
+    if unit.whole_person:
+        return not any(one[p] is not None for p in range(4)) if unit.relation == "add_remove" else True
+    days = {place // 2 for place in changed}
+    if len(days) > 1:
+        return False
+    emptied = all(one[place] is None for place in range(4) if place // 2 in days)
+    return emptied if unit.relation == "add_remove" else True
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+@pytest.mark.long
+def test_every_pair_of_one_persons_tables_is_within_the_stated_change(unit: RecordUnit, groups: int) -> None:
+    states = list(itertools.product(VALUES, repeat=4))
+    plan = split(series([], unit, Reference()).sum("number", clip=SIGNED), max_groups=groups)
+    (stated,) = plan.design.table.sensitivities()
+    read = [numbers(state, lambda asked: asked.sum("number", clip=SIGNED), unit, groups) for state in states]
+    most = [0.0, 0.0]
+    for first, one in enumerate(states):
+        which = [second for second, other in enumerate(states) if second != first and neighbours(unit, one, other)]
+        if which:
+            change = np.abs(np.array([read[second] for second in which]) - read[first])
+            most = [max(most[0], change.sum(axis=1).max()), max(most[1], np.sqrt((change**2).sum(axis=1)).max())]
+    assert most[0] <= stated.l1
+    assert most[1] <= stated.l2
+    # A row moves a total that it shares from end to end, which a cell of one row cannot show.
+    assert max(most[0] / stated.l1, most[1] / stated.l2) > (0.6 if unit.of_rows else 0.99)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+def test_the_numbers_are_those_of_the_divided_column(unit: RecordUnit) -> None:
+    chance = np.random.default_rng(5)
+    table = pd.DataFrame(
+        {
+            "at": pd.to_datetime(chance.choice(DAYS.edges[:2], 200), unit="us", utc=True),
+            "who": chance.integers(0, 20, 200).astype(str),
+            "region": chance.choice(REGIONS, 200),
+            "number": chance.normal(10, 300, 200),
+        }
+    )
+    divided = "CASE WHEN region = 'north' THEN number * 8 ELSE number END"
+    asked = [
+        series(table, unit).sum("number", clip=CLIPS),
+        series(table, unit, columns={"divided": divided}).sum("divided", clip=(0, 400)),
+    ]
+    plans = [query.by(region=REGIONS, max_groups=2).plan(epsilon=1.0, delta=1e-6) for query in asked]
+    one, other = (plan.origin.numbers(plan.design, key="k", progress=lambda _: None)[0] for plan in plans)
+    assert np.array_equal(one, other)
+    assert one.any()
+    assert plans[0].design.noises == plans[1].design.noises
+    assert plans[0].design.cost == plans[1].design.cost
+
+
+def released(query: Query[cdp.Plan], tmp_path: Any, epsilon: float = 1.0, **options: Any) -> Any:
+    """Return a release with seeded noise."""
+    ledger = cdp.Ledger(tmp_path / "budget.db")
+    ledger.open("meters", unit=query.table.unit, epsilon=100.0, delta=1e-3)
+    plan = query.plan(epsilon=epsilon, delta=1e-6, **options)
+    return plan.release(ledger, dataset="meters", request="r", entropy=cdp.randomness.seeded(3))
+
+
+def town() -> pd.DataFrame:
+    """Return people of two regions, of whom those in the south have ten times as much."""
+    chance = np.random.default_rng(7)
+    rows = 40_000
+    region = chance.choice(REGIONS, rows)
+    return pd.DataFrame(
+        {
+            "at": pd.Timestamp("2026-01-01", tz="UTC") + pd.to_timedelta(chance.integers(0, 400, rows), "D"),
+            "who": chance.integers(0, 400, rows).astype(str),
+            "region": region,
+            "number": np.where(region == "north", chance.uniform(0, 20, rows), chance.uniform(0, 160, rows)),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return town()
+
+
+def years(table: pd.DataFrame, unit: RecordUnit) -> TimeSeries:
+    return TimeSeries(table, time="at", user="who", every="1D", start="2026-01-01", end="2027-02-05", unit=unit)
+
+
+@pytest.mark.parametrize("of", ["sum", "rows", "totals"])
+def test_bands_go_with_the_clip_and_cover(of: str, table: pd.DataFrame, tmp_path: Any) -> None:
+    asked = years(table, cdp.UserPeriod("1D"))
+    clipped = table.assign(day=table["at"].dt.normalize())
+    if of == "sum":
+        query, by = asked.sum("number", clip=CLIPS), clipped.groupby(["day", "region", "who"])["number"].sum()
+    elif of == "totals":
+        query = asked.mean("number", clip=CLIPS, of="totals")
+        by = clipped.groupby(["day", "region", "who"])["number"].sum()
+    else:
+        query, by = (
+            asked.mean("number", clip=CLIPS, of="people"),
+            clipped.groupby(["day", "region", "who"])["number"].mean(),
+        )
+    most = by.index.get_level_values("region").map({"north": 50.0, "south": 400.0})
+    held = by.clip(upper=pd.Series(most, by.index)).groupby(["day", "region"])
+    truth = (held.sum() if of == "sum" else held.mean()).unstack()[list(REGIONS)].to_numpy()
+    view = released(query.by(region=REGIONS, max_groups=2), tmp_path, 4.0).each_period()
+    value = view.estimates.value
+    inside = ((view.estimates.lower <= truth) & (truth <= view.estimates.upper)).mean(axis=0)
+    assert np.all(np.abs(inside - 0.95) < 6 * np.sqrt(0.95 * 0.05 / 400))
+    spread = np.sqrt(((value - truth) ** 2).mean(axis=0))
+    assert 5 < spread[1] / spread[0] < 12  # 8 where noise alone decides
+
+
+def test_every_reading_knows_the_noise_of_each_group(table: pd.DataFrame, tmp_path: Any) -> None:
+    query = years(table, cdp.UserPeriod("1D")).sum("number", clip=CLIPS).by(region=REGIONS, max_groups=2)
+    release = released(query, tmp_path)
+    whole = release.each_period().to_pandas()
+    half = ((whole["upper"] - whole["lower"]) / 2).to_numpy().reshape(-1, 2)
+    assert np.allclose(half[:, 0] * 8, half[:, 1])
+    north = release.operand.at(region="north").to_pandas()
+    assert np.allclose(north["value"], whole.loc[whole["region"] == "north", "value"])
+    assert np.allclose((north["upper"] - north["lower"]) / 2, half[:, 0])
+    over = release.operand.over("region")
+    assert np.allclose(over.estimates.value[:, 0], whole["value"].to_numpy().reshape(-1, 2).sum(axis=1))
+    assert np.allclose(over.made.linear.variance(), release.design.noises[0].deviation ** 2 * (1 + 1 / 64))
+    weeks, longer = release.resample("1W").to_pandas(), release.operand.resample("1W").to_pandas()
+    assert np.allclose(weeks["value"], longer["value"])
+    assert np.allclose(weeks["upper"], longer["upper"])
+    smooth = release.ewm(0.5).to_pandas()
+    wide = (smooth["upper"] - smooth["lower"]).to_numpy().reshape(-1, 2)
+    assert np.allclose(wide[:, 0] * 8, wide[:, 1])
+    assert cdp.Release.load(release.save(tmp_path / "release.json")).each_period().to_pandas().equals(whole)
+
+
+def test_peaks_are_those_of_each_group(table: pd.DataFrame, tmp_path: Any) -> None:
+    query = years(table, cdp.UserPeriod("1D")).sum("number", clip=CLIPS).by(region=REGIONS, max_groups=2)
+    peaks = released(query.peak(every="1W"), tmp_path, 20.0).to_pandas()
+    days = table.assign(day=table["at"].dt.normalize())
+    held = days.groupby(["day", "region", "who"])["number"].sum()
+    most = held.index.get_level_values("region").map({"north": 50.0, "south": 400.0})
+    sums = held.clip(upper=pd.Series(most, held.index)).groupby(["day", "region"]).sum().unstack().to_numpy()
+    truth = sums[: len(sums) // 7 * 7].reshape(-1, 7, 2).max(axis=1).ravel()
+    assert np.all(np.abs(peaks["value"] - truth) < 2 * (peaks["upper"] - peaks["lower"]))
+
+
+def test_means_of_unlike_groups_are_not_taken_together(table: pd.DataFrame, tmp_path: Any) -> None:
+    query = years(table, cdp.UserPeriod("1D")).mean("number", clip=CLIPS)
+    release = released(query.by(region=REGIONS, max_groups=2), tmp_path)
+    with pytest.raises(InvalidArgument, match="groups with one clip"):
+        release.operand.over("region")
+    assert len(release.operand.at(region="north").to_pandas()) == 400
+
+
+def test_the_plan_says_whose_noise_is_which(table: pd.DataFrame) -> None:
+    query = years(table, cdp.UserPeriod("1D")).sum("number", clip=CLIPS).by(region=REGIONS)
+    plan = query.plan(epsilon=1.0, delta=1e-6)
+    text = " ".join(str(plan).split())
+    assert "clipped to 0 … 50 (north), 0 … 400 (south)" in text
+    assert "each by at most its group's clip" in text
+    assert f"down to {plan.design.noises[0].scale / 8:.6g}" in text
+    assert "0 … 50 (north)" in plan.certificate_for(seeded=False).mechanism
+    assert (
+        plan.half_width()
+        == years(table, cdp.UserPeriod("1D"))
+        .sum("number", clip=(0, 400))
+        .by(region=REGIONS)
+        .plan(epsilon=1.0, delta=1e-6)
+        .half_width()
+    )
+
+
+def test_what_limits_people_may_be_found_beside_them(table: pd.DataFrame, tmp_path: Any) -> None:
+    asked = TimeSeries(
+        table,
+        time="at",
+        user="who",
+        every="1D",
+        start="2026-01-01",
+        end="2027-02-05",
+        unit=cdp.User(),
+        max_periods=cdp.Find(),
+    )
+    release = released(asked.sum("number", clip=CLIPS).by(region=REGIONS), tmp_path)
+    assert release.found.max_periods is not None
+    assert release.design.table.scales == (0.125, 1.0)
+
+
+MEASURES: tuple[Measure, ...] = tuple(
+    ask_for({"kind": kind, "column": "number", "clip": {key: list(ends) for key, ends in SIGNED.items()}, **more})
+    for kind, more in (
+        ("sum", {}),
+        ("mean", {"of": "totals"}),
+        ("mean", {"of": "rows", "at_most": 2}),
+        ("mean", {"of": "totals", "people": 9}),
+    )
+)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_documents_and_questions_hold_all_clips(measure: Measure) -> None:
+    assert load(dump(measure), Measure) == measure
+    assert ask_for(measure.to_question()) == measure
+    assert measure.clips is not None
+    assert measure.declared == ("clip", (-4.0, 8.0))
+
+
+def test_keys_are_read_as_cells_are() -> None:
+    plan = series([], cdp.UserPeriod("1D"), Reference()).sum("number", clip={1: (0, 1), 2: (0, 3)})
+    assert plan.by(floor=[2, 1]).plan(epsilon=1.0).design.table.scales == (1.0, 1 / 3)
+    both = plan.by(floor=["1", "2"], region=REGIONS).plan(epsilon=1.0).design.table
+    assert both.scales == (1 / 3, 1 / 3, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("clip", "says"),
+    [
+        ({}, "one for each"),
+        ({"north": 50}, "a pair"),
+        ({"north": cdp.Find()}, "a pair"),
+        ({"north": (0, 50, 60)}, "pair"),
+        ({"north": (0, float("nan"))}, "finite"),
+        ({"": (0, 1)}, "keys as by"),
+        ({1: (0, 1), "1": (0, 2)}, "different keys"),
+        ({"north": (0, 50), "south": (-1, 50)}, "one proportion"),
+        ({"north": (0, 1e-9), "south": (0, 1e9)}, "times as wide"),
+    ],
+)
+def test_what_no_clips_are_is_refused(clip: Any, says: str) -> None:
+    with pytest.raises(InvalidArgument, match=says) as refused:
+        series([], cdp.UserPeriod("1D"), Reference()).sum("number", clip=clip)
+    assert refused.value.name == "clip"
+
+
+def test_proportions_are_those_of_numbers_as_people_write_them() -> None:
+    clips = GroupClips(("a", "b"), ((-0.1, 0.3), (-0.3, 0.9)))
+    assert clips.widest == (-0.3, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda query: query, "keys of one column"),
+        (lambda query: query.by(region=["north"]), "keys of one column"),
+        (lambda query: query.by(region=REGIONS, other=REGIONS), "several have these keys"),
+        (lambda query: query.by(region=cdp.Discover(max_keys=1)), "where keys are found"),
+        (lambda query: query.by(region=REGIONS).lifetime(epsilon=1.0, max_periods=3), "one clip"),
+    ],
+)
+def test_what_does_not_go_with_them_is_refused_with_the_mend(ask: Any, says: str) -> None:
+    query = series([], cdp.User(), Reference()).sum("number", clip=CLIPS)
+    with pytest.raises(InvalidArgument, match=says):
+        ask(query).plan(epsilon=1.0, delta=1e-6)
+
+
+def test_figures_of_all_groups_together_are_refused() -> None:
+    query = series([], cdp.User(), Reference()).sum("number", clip=CLIPS).by(region=REGIONS)
+    with pytest.raises(InvalidArgument, match="clips of their own"):
+        query.plan(epsilon=1.0, delta=1e-6, missing=cdp.Missing())
+    with pytest.raises(InvalidArgument, match="clips of their own"):
+        query.plan(epsilon=1.0, delta=1e-6).diagnose(bounds=True)
+    with pytest.raises(InvalidArgument, match="pair"):
+        series([], cdp.User(), Reference()).variance("number", clip=CLIPS)  # type: ignore[arg-type]  # refused
+
+
+def test_a_tree_of_places_takes_one_clip() -> None:
+    places = cdp.Places(pd.DataFrame({"land": ["all", "all"], "region": list(REGIONS)}), "land", "region")
+    with pytest.raises(InvalidArgument, match="with Places"):
+        series([], cdp.User(), Reference()).sum("number", clip=CLIPS).by(places)
+
+
+def test_the_origin_asks_for_scales() -> None:
+    plan = split(series([], cdp.User(), Reference()).sum("number", clip=CLIPS))
+    assert isinstance(plan.origin, Records)
+    scaling = plan.origin.question(plan.design).scaling
+    assert scaling is not None
+    assert scaling.scales == (0.125, 1.0)
