@@ -37,6 +37,7 @@ from benchmarks import (
     ledger,
     lifetime_policies,
     live,
+    live_windows,
     lives,
     local,
     looseness,
@@ -119,6 +120,7 @@ TOPICS = (
     hostile.measure,
     live.measure,
     live.measure_mqtt,
+    live_windows.measure,
 )
 README = Path(__file__).parents[1] / "README.md"
 
