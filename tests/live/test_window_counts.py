@@ -29,7 +29,8 @@ def hashes(people: Iterable[bytes]) -> Hashes:
 
 def counts_of(counts: WindowCounts | State) -> list[int]:
     of = counts.of if isinstance(counts, WindowCounts) else counts.used
-    return of(hashes(CROWD)).tolist()
+    found: list[int] = of(hashes(CROWD)).tolist()
+    return found
 
 
 @pytest.fixture
