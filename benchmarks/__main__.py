@@ -86,6 +86,7 @@ TOPICS = (
     alerts.measure_power,
     selection.measure,
     bounds.measure,
+    bounds.measure_groups,
     quantiles.measure,
     keys.measure,
     keys.measure_spark,
