@@ -72,7 +72,8 @@ def many_without_the_rest(value: float, count: int, *, entropy: Entropy) -> Floa
 @cache
 def _step_widths(layers: int = 16) -> Floats:
     """Return half the widths of steps, each of mass 1 / layers, that lie under the Laplace density on each other."""
-    widths, level, width = [], 0.0, 4.0
+    widths: list[float] = []
+    level, width = 0.0, 4.0
     while True:
         for _ in range(50):
             height = level + 1 / (2 * layers * width)
