@@ -221,8 +221,8 @@ def least(text: str, line: Line) -> float:
 
 def unfounded(prose: str, text: str) -> list[str]:
     """Return what is said to be "as fast as" something, unless every row beside it, on both machines, says so."""
-    results, found = Results.read(text), []
-    for said in re.finditer(r"as fast as (?!before\b|it\b|they\b)(\w+)", prose):
+    results, found = Results.read(text), []  # "times as fast as" is no claim to be equal
+    for said in re.finditer(r"(?<!times )(?<!twice )as fast as (?!it\b|they\b)(\w+)", prose):
         lines = [line for line in SPEEDS if said[1] in line.beside]
         tables = [_figures(results, line, [machine]) for line in lines for machine in MACHINES]
         if not tables or any(min(table, default=0.0) < AS_FAST for table in tables):
