@@ -64,14 +64,15 @@ def duels(
     cost: tuple[str, ...] = (),
     same: tuple[str, ...] = (),
 ) -> Figures:
-    """Return how fast our rows are beside those of a peer: by a rate, and by what they cost."""
+    """Return how fast our rows are beside those of a peer: by what they cost, or else by a rate."""
 
     def figures(rows: list[Cells]) -> Iterator[float]:
         for row in rows:
             for peer in rows:
                 if row[by] in ours and peer[by] == theirs and all(row[head] == peer[head] for head in same):
-                    faster = [(row[rate], peer[rate])] if rate else []
-                    for over, under in [*faster, *((peer[one], row[one]) for one in cost)]:
+                    known = [one for one in cost if _number(peer[one])]  # of a rate, other work takes its part
+                    pairs = [(peer[one], row[one]) for one in known] or ([(row[rate], peer[rate])] if rate else [])
+                    for over, under in pairs:
                         if (above := _number(over)) and (below := _number(under)):
                             yield above / below
 
