@@ -96,7 +96,7 @@ def test_no_plan_shows_the_salt(spark: Any, tmp_path: Path) -> None:
     shown: list[str] = []
 
     def looking(text: str, beside: Mapping[str, Any]) -> Any:
-        answer = _ask(source.frame, text, beside)
+        answer = _ask(source.frame, text, asked.question, beside)
         shown.extend((text, answer._jdf.queryExecution().toString()))
         return answer
 
