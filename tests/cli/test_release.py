@@ -72,7 +72,7 @@ def test_plan_speaks_to_a_data_owner(shop: Path) -> None:
         "± ",
         "for this release",
         "a year of",
-        "for ever",
+        "grows with every release",
     ):
         assert said in text
     assert "laplace" in text

@@ -36,6 +36,8 @@ RUN = {
     ("put-a-curator-online.md", "text"): "tests/service/test_proxies.py",
     ("plan-several-queries.md", "toml"): "test_a_workload",
     ("release-a-series.md", "toml"): "tests/docs/test_walk.py",
+    ("run-every-month.md", "toml"): "tests/docs/test_walk.py",
+    ("run-every-month.md", "text"): "tests/cli/test_run.py",
     ("give-a-dossier.md", "toml"): "tests/docs/test_walk.py",
     ("keys-in-streams.md", "toml"): "test_the_settings_of_a_stream_of_keys",
     ("run-a-live-stream.md", "toml"): "test_the_settings_of_a_live_stream",

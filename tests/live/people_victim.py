@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from chronodp import EachPeriod, Ledger, User
 from chronodp.live import Limits, Live, Reader, State, Windows, open_streams, stored_counts, stream_design
@@ -51,8 +52,8 @@ def prepare(folder: Path) -> list[int]:
 
 
 def run(folder: Path, reached: Callable[[str], None], *, until: int = WINDOWS) -> None:
-    stored_counts._ROOM = -4_000  # so that everything is written at times
     with (
+        patch.object(stored_counts, "_ROOM", -4_000),  # so that everything is written at times
         Ledger(folder / "budget.db", reached=reached) as ledger,
         (folder / "told.txt").open("a", encoding="utf-8", buffering=1) as file,
     ):

@@ -20,6 +20,7 @@ from chronodp.randomness.variates import Family
 
 __all__ = ["Reservoir"]
 
+_FEWEST = 16  # rounded at once: as many take no longer than one
 _BATCH = 16384  # 128 KiB of words: a batch and its scratch stay in the second-level cache
 
 
@@ -86,7 +87,7 @@ class Reservoir:
         elif end == len(self._variates):
             self._round(begin, end, target[: end - begin])
         else:
-            self._ahead = max(len(target), 2 * self._ahead)
+            self._ahead = max(len(target), 2 * self._ahead, _FEWEST)
             self._until = min(begin + self._ahead, len(self._variates))
             self._round(begin, self._until, self._rounded[begin : self._until])
             target[: end - begin] = self._rounded[begin:end]
