@@ -104,6 +104,12 @@ def test_a_first_line_without_names_is_never_shown(tmp_path: Path) -> None:
     assert "a table whose columns have names" in str(result.exception)
 
 
+def test_a_file_that_is_not_there_is_told_before_any_question(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["start", str(tmp_path / "none.csv")])
+    assert "there is no file" in str(result.exception)
+    assert "first line" not in result.output
+
+
 def test_kinds_of_columns(tmp_path: Path) -> None:
     day = pd.Timestamp("2026-01-01")
     rows = {"a": [day], "b": [day.date()], "c": [1], "d": [1.5], "e": ["x"], "f": [True]}

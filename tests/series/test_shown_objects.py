@@ -9,6 +9,7 @@ import pandas
 import pytest
 
 from chronodp import Ledger, Plan, Release, TimeSeries, User
+from chronodp.errors import UnknownColumn
 from chronodp.randomness import seeded
 
 KEYS = ["north", "<b>south</b>\x1b[2J"]
@@ -90,6 +91,7 @@ def test_times_in_the_index_are_read(tmp_path: Path) -> None:
     table = pandas.DataFrame({"at": pandas.date_range("2026-01-01", periods=3, freq="D"), "who": [1, 2, 3]})
     terms = {"time": "at", "user": "who", "every": "1D", "start": "2026-01-01", "end": "2026-01-04"}
     tables = {"plain": table, "index": table.set_index("at"), "both": table.set_index(["who", "at"])}
+    nameless = table.set_index("at").rename_axis(None)
     with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("people", unit=User(), epsilon=100.0, delta=1e-6)
         drawn = [
@@ -99,5 +101,12 @@ def test_times_in_the_index_are_read(tmp_path: Path) -> None:
             .release(ledger, dataset="people", request=name, entropy=seeded(1))
             for name, data in tables.items()
         ]
+        unnamed = TimeSeries(nameless, **terms | {"time": "index"}, unit=User(), max_periods=3)  # type: ignore[arg-type]
+        plan = unnamed.count().plan(epsilon=1.0, delta=1e-6)
+        drawn.append(plan.release(ledger, dataset="people", request="nameless", entropy=seeded(1)))
+        twice = table.set_index(["at", "who"]).rename_axis(["at", "at"])
+        doubtful = TimeSeries(twice, **terms, unit=User(), max_periods=3)  # type: ignore[arg-type]
+        with pytest.raises(UnknownColumn, match="the table has no column 'at'"):
+            doubtful.count().plan(epsilon=1.0).release(ledger, dataset="people", request="twice")
     values = [one.to_pandas()["value"].tolist() for one in drawn]
-    assert values[0] == values[1] == values[2]
+    assert values[1:] == values[:1] * 3

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 from chronodp.display import shown_html, shown_lines
 from chronodp.errors import InvalidArgument, UnreadableSource
@@ -35,6 +36,8 @@ def columns_of(path: str, *, has_names: Callable[[str], bool]) -> list[Column]:
     source = find_source(path)
     if not isinstance(source, FileSource):
         raise InvalidArgument("data", path, "a Parquet or CSV file")
+    if not Path(source.paths[0]).is_file():
+        raise UnreadableSource(f"there is no file {source.paths[0]}")
     if source.format == "csv" and not has_names(f"{source}"):
         raise InvalidArgument("data", path, "a table whose columns have names")
     with duckdb.connect() as database:

@@ -114,8 +114,17 @@ def is_spark_frame(data: object) -> bool:
 
 
 def _with_index(frame: Any) -> Any:
-    """Return a pandas table whose named index is columns too, as users see it: times are often kept there."""
-    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    """Return a pandas table whose named index is columns too, as users see it: times are often kept there.
+
+    Times without a name are the column ``index``, as pandas itself would call it. A name that two levels have, or a
+    column has, is left alone.
+    """
+    names = list(frame.index.names)
+    if names == [None] and frame.index.dtype.kind == "M" and "index" not in frame.columns:
+        return frame.reset_index()
+    named = [
+        level for level, name in enumerate(names) if name is not None and names.count(name) == 1 and name not in frame
+    ]
     return frame.reset_index(level=named) if named else frame
 
 
