@@ -103,16 +103,16 @@ def test_a_run_over_tls(tmp_path: Path) -> None:
     server = start("server", str(network.file), *keys, "--out", str(tmp_path / "model.npy"), "--json")
     distrusts = start("client", str(stranger), *holder(network, "north")[2:])
     with ended(server, distrusts):
-        said = distrusts.communicate(timeout=60)[1]
+        said = distrusts.communicate(timeout=300)[1]
         assert distrusts.returncode == 2, said
         assert "the server's certificate is not one that this holder trusts" in said
         clients = [start(*holder(network, "north")), start(*holder(network, "south", "--own-file", str(own)))]
         with ended(*clients):
             for process in clients:
-                _, said = process.communicate(timeout=60)
+                _, said = process.communicate(timeout=300)
                 assert process.returncode == 0, said
                 assert "2 of 2 rounds done" in said
-        out, said = server.communicate(timeout=60)
+        out, said = server.communicate(timeout=300)
         assert server.returncode == 0, said
     lines = [json.loads(line) for line in out.splitlines()]
     assert [line.get("survivors") for line in lines[:2]] == [["north", "south"]] * 2
@@ -169,7 +169,7 @@ def test_a_taken_address_is_said(tmp_path: Path) -> None:
         taken.bind((host, port))
         taken.listen()
         server = start("server", str(network.file))
-        said = server.communicate(timeout=60)[1]
+        said = server.communicate(timeout=300)[1]
     assert server.returncode == 2
     assert "an address where this machine can listen" in said
 

@@ -55,7 +55,7 @@ class Network:
         rounds: int = 3,
         seconds: float = 3.0,
         advertise: float = 40.0,
-        linger: float = 2.0,
+        linger: float = 60.0,
         scheme: str = "http",
         server: str = "",
         extra: str = "attempts = 20",

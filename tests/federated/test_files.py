@@ -47,7 +47,7 @@ def test_what_is_wrong_in_a_runs_file_is_said(tmp_path: Path) -> None:
         ('identity = "', 'identity = "00', "a public key of 32 bytes"),
         ("[seconds]", "[seconds]\ntrain = 3", r"seconds\.train must be one of advertise"),
         ("[seconds]", "[second]", "second must be one of"),
-        ("linger = 2.0", "linger = -1.0", "linger must be"),
+        ("linger = 60.0", "linger = -1.0", "linger must be"),
         ("attempts = 20", "threshold = 2", "threshold must be a whole number from 3 to 4"),
         ("clip = 1.0", 'clip = 1.0\nstart = "nothing.npy"', "a .npy file"),
         ("clip = 1.0", "clip = 1.0\nspeed = 3", r"task\.speed must be one of rounds"),

@@ -49,8 +49,7 @@ def test_four_processes_train_what_one_does(tmp_path: Path) -> None:
 def test_holders_killed_in_any_phase_are_left_out_and_come_back(tmp_path: Path, trials: Trials) -> None:
     """Every round has a schedule of its own: who is killed, as many as the threshold bears, and in which phase each."""
     rounds = trials(200, least=6)
-    # The server stays until everyone has heard the end: one who died in the last round may start anew slowly.
-    network = Network(tmp_path, HOLDERS, rounds=rounds, seconds=60.0, linger=60.0, extra=f"threshold = {THRESHOLD}")
+    network = Network(tmp_path, HOLDERS, rounds=rounds, seconds=60.0, extra=f"threshold = {THRESHOLD}")
     most = len(HOLDERS) - THRESHOLD
     random = np.random.default_rng(3)
     deaths: dict[str, list[tuple[int, Phase]]] = {name: [] for name in HOLDERS}
@@ -82,8 +81,8 @@ def live_and_die(network: Network, name: str, deaths: list[tuple[int, Phase]]) -
 
 
 def test_a_holder_killed_before_its_first_word_is_not_waited_for_without_end(tmp_path: Path) -> None:
-    network = Network(tmp_path, rounds=1, advertise=3.0, seconds=10.0)
-    server = network.server()
+    network = Network(tmp_path, rounds=1, seconds=40.0, linger=15.0)
+    server = network.server(hurried=True)
     clients = [network.client(name, die_in="ADVERTISE:1" if name == "h3" else "") for name in network.names]
     with ended(server, *clients):
         assert [code_of(process) for process in (*clients, server)] == [0, 0, 0, -9, 0]
@@ -92,8 +91,8 @@ def test_a_holder_killed_before_its_first_word_is_not_waited_for_without_end(tmp
 
 
 def test_too_many_killed_holders_end_the_run_with_a_sentence(tmp_path: Path) -> None:
-    network = Network(tmp_path, rounds=2, extra="attempts = 1")
-    server = network.server()
+    network = Network(tmp_path, rounds=2, seconds=40.0, linger=15.0, extra="attempts = 1")
+    server = network.server(hurried=True)
     clients = [network.client(name, die_in="" if name in ("h0", "h2") else "MASK:1") for name in network.names]
     with ended(server, *clients):
         assert [code_of(process) for process in (*clients, server)] == [2, -9, 2, -9, 2]
@@ -108,8 +107,7 @@ def test_a_server_killed_at_any_moment_goes_on(tmp_path: Path, trials: Trials) -
     """With no time-out in reach, every holder is in every sum, however often the server is killed."""
     kills = trials(100, least=6)
     rounds = 3 * kills
-    # It stays longer than a holder may pause before it looks again, even if some have gone home already.
-    network = Network(tmp_path, ("h0", "h1", "h2"), rounds=rounds, seconds=60.0, linger=60.0)
+    network = Network(tmp_path, ("h0", "h1", "h2"), rounds=rounds, seconds=60.0)
     random = np.random.default_rng(7)
     clients = [network.client(name) for name in network.names]
     hits = 0

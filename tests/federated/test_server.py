@@ -193,6 +193,25 @@ def test_a_run_goes_through_and_a_slow_holder_is_left_out(place: Place) -> None:
     assert people["h3"].step()["done"]
 
 
+def test_a_holder_has_seen_the_end_when_it_has_what_came_of_it(tmp_path: Path) -> None:
+    """A server that left as soon as all had heard of the end would leave the last of them without the model."""
+    place = Place(tmp_path, rounds=1)
+    people = [place.holder(name) for name in place.network.names]
+    for _ in range(6):
+        for one in people:
+            one.step()
+    app = application(place.coordinator)
+    token = {"Authorization": f"Bearer {place.token('h0')}"}
+    with httpx.Client(transport=Inside(app), base_url="http://inside", headers=token) as web:
+        assert web.get("/v1/standing").json()["done"]
+        assert app.state.seen_the_end == set()
+        assert web.get("/v1/parameters/1").status_code == 409
+        assert app.state.seen_the_end == set()
+        assert web.get("/v1/parameters/2").status_code == 200
+        assert app.state.seen_the_end == {"h0"}
+    place.coordinator.close()
+
+
 @pytest.mark.long
 def test_a_server_restarted_before_every_request_loses_nothing(place: Place) -> None:
     people = {name: place.holder(name) for name in place.network.names}

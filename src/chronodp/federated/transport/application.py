@@ -50,14 +50,17 @@ def application(coordinator: Coordinator) -> FastAPI:
         name = authorised(request)
         coordinator.tick()
         found = coordinator.describe()
-        if found["done"] or found["aborted"]:
+        if found["aborted"]:
             seen_the_end.add(name)
         return found
 
     @app.get("/v1/parameters/{round_number}")
     def parameters(request: Request, round_number: int) -> Response:
-        authorised(request)
-        return Response(coordinator.parameters(round_number), media_type=_BYTES)
+        name = authorised(request)
+        found = coordinator.parameters(round_number)
+        if coordinator.done:  # to hear that it is over is not enough: a holder goes home with what came of it
+            seen_the_end.add(name)
+        return Response(found, media_type=_BYTES)
 
     @app.get("/v1/told/{round_number}/{attempt}/{phase}")
     def told(request: Request, round_number: int, attempt: int, phase: int) -> Response:
