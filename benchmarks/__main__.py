@@ -37,6 +37,7 @@ from benchmarks import (
     ledger,
     lifetime_policies,
     live,
+    live_on_spark,
     live_windows,
     lives,
     local,
@@ -122,6 +123,7 @@ TOPICS = (
     live.measure,
     live.measure_mqtt,
     live_windows.measure,
+    live_on_spark.measure,
 )
 README = Path(__file__).parents[1] / "README.md"
 

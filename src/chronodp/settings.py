@@ -81,7 +81,7 @@ class Setting:
     Attributes:
         read: returns the value, or raises what is wrong with it.
         missing: what must be given where the key is not there; None if it may be left out.
-        default: what stands for it then; None leaves it out.
+        default: what stands for it then, as it is read; None leaves it out, and of a table its own defaults stand.
         schema: the same as JSON Schema, for a file's content as JSON; it may let pass what ``read`` refuses.
     """
 
@@ -103,6 +103,13 @@ class Section(Mapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of a key; most of those that may be left out are."""
+        return self._values.get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -197,7 +204,8 @@ def number(
         default,
         {"type": "number", **_limits(least, most)},
     )
-    return Setting(lambda value, place: float(accepts.read(value, place)), accepts.missing, default, accepts.schema)
+    usual = None if default is None else float(default)
+    return Setting(lambda value, place: float(accepts.read(value, place)), accepts.missing, usual, accepts.schema)
 
 
 def whole(*, least: int | None = None, needed: bool | str = False, default: int | None = None) -> Setting:
@@ -312,8 +320,10 @@ def _read(content: dict[str, Any], settings: Settings, place: Place) -> Section:
     _check_missing(content, settings, place)
     values = {}
     for key, setting in settings.items():
-        if key in content or setting.default is not None:
+        if key in content or isinstance(setting.default, dict):
             values[key] = setting.read(content.get(key, setting.default), place.below(key))
+        elif setting.default is not None:
+            values[key] = setting.default
     return Section(values, place, settings)
 
 

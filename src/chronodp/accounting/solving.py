@@ -15,7 +15,7 @@ __all__ = ["largest", "largest_count", "minimum", "smallest"]
 
 _RELATIVE = 1e-14
 _GOLDEN = 0.6180339887498949
-_ABOUT = 1e-9
+_ABOUT = 1e-12
 _NEAR = 1e-7  # of an optimum, whose value differs by the square of that
 
 
@@ -34,8 +34,8 @@ def smallest(
 def largest(holds: Callable[[float], bool], *, near: float = math.nan, limit: float = 1e300) -> float | None:
     """Return the largest x > 0 where ``holds`` is true, rounded down; None if it is false down to 1 / ``limit``.
 
-    ``holds`` must be true below some point and false above it. A ``near`` of that point, right to nine digits, saves
-    half of the work and does not change the answer; if it is wrong, it saves nothing.
+    ``holds`` must be true below some point and false above it. A ``near`` of that point, right to twelve digits, saves
+    most of the work and does not change the answer; if it is wrong, it saves nothing.
     """
 
     def fails(value: float) -> bool:
@@ -44,7 +44,8 @@ def largest(holds: Callable[[float], bool], *, near: float = math.nan, limit: fl
     if math.isfinite(near):
         # The same search, step by step, but nothing is computed where the answer is known.
         low, high = _around(lambda value: fails(value) if _meets(value, near) else value > near, 1.0, 3.0, limit)
-        if _meets(low, near) and _meets(high, near) and holds(low) and fails(high):
+        # Both ends were put to the test, since they are near, and within the limits nothing else is returned.
+        if 1 / limit <= low and high <= limit and _meets(low, near) and _meets(high, near):
             return low
     # The lower end, where ``not holds`` was found false.
     low, _ = _around(fails, 1.0, 3.0, limit)

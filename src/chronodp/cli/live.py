@@ -1,4 +1,4 @@
-"""``chronodp live``: a stream from Kafka, MQTT or a growing file, released window by window."""
+"""``chronodp live``: a stream from Kafka, MQTT or growing files, released window by window, here or on Spark."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
+from chronodp.cli.live_runner import prepare_runner
 from chronodp.cli.live_settings import LiveSettings, read_settings
 from chronodp.cli.live_status import StatusFile, show_status
 from chronodp.cli.options import JsonLines
@@ -102,7 +103,7 @@ def _run(
     until: int | None,
     clock_is_right: bool,
 ) -> None:
-    from chronodp.live import Live, serve_metrics, terms_of
+    from chronodp.live import serve_metrics, terms_of
 
     limits, fields = wanted.limits(_start(wanted, state)), wanted.fields()
     releases = " and ".join(name for name in ("stream", "alert") if name in wanted.said)
@@ -112,12 +113,10 @@ def _run(
     jump, sinks = wanted.jump, wanted.make_sinks()
     for sink in sinks:
         sink.check()
-    source = wanted.source(wanted.reader(limits))
+    make = prepare_runner(wanted, limits)
     streams = wanted.streams(limits, ledger)
     state.write(terms=terms)
-    running = Live(
-        limits,
-        source=source,
+    running, run = make(
         streams=streams,
         state=state,
         key=ledger.keys.derive("live", wanted.said["dataset"], wanted.name),
@@ -144,7 +143,7 @@ def _run(
         server = serve_metrics(running.progress, **wanted.said["metrics"])
     try:
         with _Stop() as stopped:
-            running.run(windows=windows, until=until, stop=stopped, each=refresh)
+            run(windows=windows, until=until, stop=stopped, each=refresh)
     finally:
         if server is not None:
             server.shutdown()

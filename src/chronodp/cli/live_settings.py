@@ -95,6 +95,15 @@ _LIVE: Settings = {
     "stream": table(_open("workload share epsilon delta level", "epsilon")),
     "alert": table(_open("above below max_alerts epsilon value_epsilon noise", "epsilon")),
     "clock": table({"jump": text()}, default=True),
+    "spark": table(
+        {
+            "checkpoint": text(needed=True, longest=2000),
+            "master": text(longest=2000),
+            "partitions": whole(least=1),
+            "every": text(longest=100),
+            "options": options(),
+        }
+    ),
     "metrics": table({"port": whole(needed=True), "address": text(), "owner": truth()}),
     "sinks": rows(_of_kind(_SINKS)),
 }
@@ -119,6 +128,11 @@ class LiveSettings:
         if "://" in self.said["ledger"]:
             raise self.said.wrong("state", "given where the ledger is a database: a file for what must not be lost")
         return Path(f"{self.said['ledger']}.{quote(self.name, safe='')}.live")
+
+    @property
+    def spark(self) -> Section | None:
+        """How it runs on Spark; None where this process counts."""
+        return self.said.get("spark")  # type: ignore[no-any-return]  # as it is declared
 
     def fields(self) -> Fields:
         """Return which fields of a record say what."""

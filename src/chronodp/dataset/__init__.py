@@ -7,7 +7,7 @@ from chronodp.dataset.lifetime import Lifetime
 from chronodp.dataset.queries import Queries as Queries
 from chronodp.dataset.query import Query
 from chronodp.dataset.records import Records as Records
-from chronodp.dataset.time_series import TimeSeries
+from chronodp.dataset.time_series import GridSeries as GridSeries, TimeSeries
 
 __all__ = [
     "Aggregate",

@@ -13,10 +13,40 @@ from chronodp.privacy import Calendar, check_column
 from chronodp.privacy.units import RecordUnit, check_record_unit
 from chronodp.series import Find, Plan
 
-__all__ = ["TimeSeries"]
+__all__ = ["GridSeries", "TimeSeries"]
 
 
-class TimeSeries(Queries[Plan]):
+class GridSeries(Queries[Plan]):
+    """A table of people's records on a grid that is laid out already: thousands of questions share one."""
+
+    def __init__(
+        self,
+        calendar: Calendar,
+        data: object,
+        *,
+        time: str,
+        user: str | None,
+        unit: RecordUnit,
+        max_periods: int | Find | None,
+        reading: Reading | None = None,
+        where: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
+    ) -> None:
+        unit = check_record_unit("unit", unit)
+        check_column("time", time)
+        if user is not None:
+            check_column("user", user)
+        elif not unit.of_rows:
+            raise MissingBound("user", f"name the column with the person: {unit} cannot be protected without it")
+        records = Records(data, time, user, engine)
+        super().__init__(calendar, unit, max_periods, records, reading, where=where, columns=columns)
+        for name, column in (("time", time), ("user", user)):
+            if derived_as(self._columns, column):
+                raise InvalidArgument(name, column, "a column of the table, not a derived one")
+
+
+class TimeSeries(GridSeries):
     """A table with a time, a person and values, on a public grid of periods. Nothing is read until a release.
 
     Args:
@@ -61,18 +91,19 @@ class TimeSeries(Queries[Plan]):
         columns: Mapping[str, str] | None = None,
         engine: Engine | None = None,
     ) -> None:
-        unit = check_record_unit("unit", unit)
-        check_column("time", time)
-        if user is not None:
-            check_column("user", user)
-        elif not unit.of_rows:
-            raise MissingBound("user", f"name the column with the person: {unit} cannot be protected without it")
-        records = Records(data, time, user, engine)
-        calendar = Calendar(every, start, end, timezone)
-        super().__init__(calendar, unit, max_periods, records, reading, where=where, columns=columns)
-        for name, column in (("time", time), ("user", user)):
-            if derived_as(self._columns, column):
-                raise InvalidArgument(name, column, "a column of the table, not a derived one")
+        check_record_unit("unit", unit)
+        super().__init__(
+            Calendar(every, start, end, timezone),
+            data,
+            time=time,
+            user=user,
+            unit=unit,
+            max_periods=max_periods,
+            reading=reading,
+            where=where,
+            columns=columns,
+            engine=engine,
+        )
 
     def __repr__(self) -> str:
         return f"TimeSeries({self.calendar}, unit={self.unit!r})"

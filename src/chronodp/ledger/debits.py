@@ -182,7 +182,11 @@ def _price(known: Known, cost: Cost, unit: Unit, years: tuple[int, int] | None) 
     converted = cost if steps == 1 else enlarge(cost, steps)
     rule = budget.filter
     amounts = rule.amounts(converted)
-    return _Price(converted, amounts, rule.ceilings, (dump(cost), dump(unit), json.dumps(amounts)), dump(known.opened))
+    documents = (dump(cost), _dumped(unit), json.dumps(amounts))
+    return _Price(converted, amounts, rule.ceilings, documents, _dumped(known.opened))
+
+
+_dumped = lru_cache(maxsize=1024)(dump)  # of units and terms, which are few beside costs
 
 
 def _on_clocks(held: Unit, wanted: Unit) -> bool:

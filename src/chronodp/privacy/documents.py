@@ -36,6 +36,7 @@ def document(name: str) -> Callable[[type[Kind]], type[Kind]]:
     def register(kind: type[Kind]) -> type[Kind]:
         _KINDS[name] = kind
         _NAMES[kind] = name
+        _known.cache_clear()
         return kind
 
     return register
@@ -44,13 +45,14 @@ def document(name: str) -> Callable[[type[Kind]], type[Kind]]:
 def to_document(item: object) -> dict[str, Any]:
     """Return ``item`` as plain dictionaries, lists, strings and numbers."""
     name = _NAMES.get(type(item))
-    if name is None or not dataclasses.is_dataclass(item):
+    if name is None:
         raise UnknownDocument(f"a {type(item).__name__} has no JSON form")
-    values = {field: getattr(item, field.name) for field in dataclasses.fields(item)}
-    fields = {
-        field.name: _encode(part) for field, part in values.items() if not (_is_later(field) and part == field.default)
-    }
-    return {"kind": name, **fields}
+    content: dict[str, Any] = {"kind": name}
+    for field, later, default in _fields(type(item)):
+        part = getattr(item, field)
+        if not (later and part == default):
+            content[field] = _encode(part)
+    return content
 
 
 def dump(item: object) -> str:
@@ -88,9 +90,14 @@ def load(text: str | bytes | Mapping[str, Any], expected: Any) -> Any:
 def kinds_of(expected: Any) -> dict[str, type[Any]]:
     """Return the classes of a kind, or of a union of kinds, by their names in JSON."""
     try:
-        return {name: kind for kind, name in _NAMES.items() if issubclass(kind, expected)}
+        return dict(_known(expected))
     except TypeError:
         raise InvalidArgument("expected", expected, "a class, or a union of classes") from None
+
+
+@cache
+def _known(expected: Any) -> Mapping[str, type[Any]]:
+    return {name: kind for kind, name in _NAMES.items() if issubclass(kind, expected)}
 
 
 def text_kind(text: str) -> str:
@@ -111,11 +118,15 @@ def load_parts(text: str, kind: str, *names: str) -> dict[str, Any]:
     return content
 
 
-def _is_later(field: dataclasses.Field[Any]) -> bool:
-    return bool(field.metadata.get("later"))
+@cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, bool, Any], ...]:
+    """Return of every field its name, whether older texts do not have it, and its default."""
+    return tuple((field.name, bool(field.metadata.get("later")), field.default) for field in dataclasses.fields(kind))
 
 
 def _encode(value: object) -> Any:
+    if value is None or isinstance(value, str | float | int):
+        return value
     if dataclasses.is_dataclass(value):
         return to_document(value)
     if isinstance(value, tuple):

@@ -92,7 +92,7 @@ class Design:
         """Laplace or Gaussian."""
         return self.noises[0].law
 
-    @property
+    @cached_property
     def cost(self) -> Cost:
         """What the release costs, with the private steps before it; of an issue, what its series was bought for."""
         if self.life is not None and self.life.asks is not None:

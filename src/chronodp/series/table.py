@@ -187,7 +187,15 @@ class Table(DeclaredTable):
 
     def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
         """Return what one unit can do to each number of a cell, ``rounding`` of finished totals included."""
-        parts = self.measure.contributions(rounding=rounding)
+        if not rounding:
+            return self._contributions
+        return self._of_rows(self.measure.contributions(rounding=rounding))
+
+    @cached_property
+    def _contributions(self) -> tuple[Contribution, ...]:
+        return self._of_rows(self._of_people)
+
+    def _of_rows(self, parts: tuple[Contribution, ...]) -> tuple[Contribution, ...]:
         return tuple(part.of_single_rows() for part in parts) if self.rows_apart else parts
 
     def opposite(self, part: Contribution) -> Fraction | None:
@@ -217,8 +225,7 @@ class Table(DeclaredTable):
                 "shape", str(shape), "one for sums: noise on differences is for who was active lately"
             )
         if shape is None or isinstance(shape, White):
-            parts = self.contributions(rounding=rounding)
-            return tuple(per_period(self.protected, self.bounds, part) for part in parts)
+            return self._white(rounding) if rounding else self._unshaped
         found = tuple(
             shaped_sensitivity(shape, self.protected, self.bounds, part, self.opposite(part))
             for part in self.contributions()
@@ -228,6 +235,13 @@ class Table(DeclaredTable):
         # Every change of a finished total is one number, so the sensitivity grows with it in proportion.
         wider = (self.measure.reach + rounding) / self.measure.reach
         return tuple(Sensitivity(above(part.l1 * wider, 2), above(part.l2 * wider, 2)) for part in found)
+
+    @cached_property
+    def _unshaped(self) -> tuple[Sensitivity, ...]:
+        return self._white(0.0)  # asked for by every law, and in words
+
+    def _white(self, rounding: float) -> tuple[Sensitivity, ...]:
+        return tuple(per_period(self.protected, self.bounds, part) for part in self.contributions(rounding=rounding))
 
     @property
     def level_changes(self) -> tuple[int, ...]:

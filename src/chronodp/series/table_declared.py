@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Self
 
 from chronodp.engines import Derived, Grouping, Reading, Scaling
-from chronodp.privacy import LATER, Calendar
+from chronodp.privacy import LATER, Calendar, Contribution
 from chronodp.privacy.units import RecordUnit
 from chronodp.series.measures import Measure
 from chronodp.series.places import PlaceLevels
@@ -130,7 +130,12 @@ class DeclaredTable:
     @property
     def kinds(self) -> int:
         """How many numbers are stored of each place: a mean has its sum and its people."""
-        return 1 if self.measure.norm is not None else len(self.measure.contributions())
+        return 1 if self.measure.norm is not None else len(self._of_people)
+
+    @cached_property
+    def _of_people(self) -> tuple[Contribution, ...]:
+        """What one person can do to each number of a cell."""
+        return self.measure.contributions()
 
     @property
     def cells(self) -> int:

@@ -32,6 +32,10 @@ class Windows:
         """How many periods each stretch has."""
         return self.stops - self.starts
 
+    def at(self, places: NDArray[np.int64]) -> Windows:
+        """Return some of the stretches."""
+        return Windows(self.starts[places], self.stops[places], self.labels[places])
+
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sums of values along their first axis."""
         if (self.lengths == 1).all():  # nothing to add up: no second array of all that is before

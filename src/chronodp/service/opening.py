@@ -6,11 +6,10 @@ Terms on disk never change, so a policy whose budgets stand open as it has them 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
-from chronodp.ledger import Budget, Ledger, Part, Renewal, Wanted, open_all
-from chronodp.privacy import Unit
+from chronodp.ledger import Budget, Ledger, Part, Wanted, open_all
 from chronodp.service.lifetimes import open_lifetimes
+from chronodp.service.made_once import budget_of
 from chronodp.service.policy import Allotment, Dataset, Policy
 
 __all__ = ["open_budgets"]
@@ -37,7 +36,7 @@ def _wanted(dataset: Dataset, *, new: bool) -> Wanted:
     # keeps the meaning that it has.
     unit = dataset.unit.on(dataset.calendar) if new else dataset.unit
     zone = dataset.calendar.timezone if new and dataset.renews is not None else None
-    budget = _budget(unit, dataset.epsilon, dataset.delta, dataset.reserve, dataset.renews, zone)
+    budget = budget_of(unit, dataset.epsilon, dataset.delta, dataset.reserve, dataset.renews, zone)
     parts = {who: Part(part.epsilon, part.delta, reserve=part.reserve) for who, part in dataset.analysts.items()}
     return dataset.name, budget, parts
 
@@ -55,11 +54,4 @@ def _is_open(dataset: Dataset, known: Mapping[tuple[str, str], Budget]) -> bool:
 def _terms(dataset: Dataset, amounts: Dataset | Allotment, whole: Budget) -> Budget:
     """Return terms of a policy, on the clocks of the budget that is open."""
     unit = dataset.unit.on(dataset.calendar)
-    return _budget(unit, amounts.epsilon, amounts.delta, amounts.reserve, dataset.renews, whole.timezone)
-
-
-@lru_cache(maxsize=1024)
-def _budget(
-    unit: Unit, epsilon: float, delta: float, reserve: float | None, renews: Renewal | None, zone: str | None
-) -> Budget:
-    return Budget(unit, epsilon, delta, None, reserve, renews, timezone=zone)
+    return budget_of(unit, amounts.epsilon, amounts.delta, amounts.reserve, dataset.renews, whole.timezone)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
 
-from chronodp.dataset import TimeSeries
+from chronodp.dataset import GridSeries
 from chronodp.engines import FUNCTIONS, Reading
 from chronodp.ledger import Renewal
 from chronodp.privacy import Calendar
@@ -210,7 +210,7 @@ class Dataset:
         max_periods: int | Find | None = None,
         where: str | None = None,
         columns: Mapping[str, str] | None = None,
-    ) -> TimeSeries:
+    ) -> GridSeries:
         """Return the series on its whole grid, or on another; nothing is read.
 
         The policy's limit of periods, if it is more than the grid has, means all of them.
@@ -219,14 +219,11 @@ class Dataset:
         most = max_periods
         if most is None:  # a limit above the whole grid is a mistake of the policy, and told there
             most = self.max_periods.get(calendar.every) if grid is None else self._most_on(grid)
-        return TimeSeries(
+        return GridSeries(
+            calendar,
             self.source,
             time=self.time,
             user=self.user,
-            every=calendar.every,
-            start=calendar.start,
-            end=calendar.end,
-            timezone=calendar.timezone,
             unit=self.unit,
             max_periods=most,
             reading=self.reading,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from chronodp.engines import Reading
 from chronodp.ledger import Budget
-from chronodp.privacy import Calendar
 from chronodp.reading import check_path, read_text
 from chronodp.series import Discover
+from chronodp.service.made_once import budget_of, calendar_of, check_countable
 from chronodp.service.policy import Allotment, Allowed, Column, Dataset, Discoverable, Policy, RunLimits
 from chronodp.service.policy_keys import POLICY
 from chronodp.service.shared_files import Look, by_name, check_files, on_disk
@@ -58,13 +57,12 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
     if part.get("reserve") and part["reserve"] >= part["delta"]:
         raise part.wrong("reserve", "below delta, of which it is a part")
     with part.pointing():
-        calendar = _calendar(part["every"], part["start"], part["end"], part["timezone"])
-        budget = Budget(
-            part["unit"], part["epsilon"], part["delta"], reserve=part.get("reserve"), renews=part.get("renews")
-        )
+        calendar = calendar_of(part["every"], part["start"], part["end"], part["timezone"])
+        budget = budget_of(part["unit"], part["epsilon"], part["delta"], part.get("reserve"), part.get("renews"))
     analysts = {who: _allotment(who, one, budget) for who, one in part["analysts"].items()}
     with part["reading"].pointing():
         reading = Reading(**part["reading"])
+    lengths = _lengths(part)
     with part.pointing():
         dataset = Dataset(
             name=name,
@@ -74,10 +72,10 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
             user=part.get("user"),
             calendar=calendar,
             unit=part["unit"],
-            max_periods=_by_length(part, "max_periods", part, own=True),
-            usual_periods=_by_length(part, "usual_periods", part),
+            max_periods=_by_length(part, "max_periods", lengths, own=True),
+            usual_periods=_by_length(part, "usual_periods", lengths),
             people=part["people"],
-            columns={column: _column(part, one) for column, one in part["columns"].items()},
+            columns={column: _column(one, lengths) for column, one in part["columns"].items()},
             groups=dict(part["groups"]),
             allowed=_allowed(part),
             epsilon=part["epsilon"],
@@ -89,22 +87,15 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
             reserve=part.get("reserve"),
             other_people=part["other_people"],
         )
-        series = dataset.series()
-        if series.max_periods is None:
-            series.count()  # curators offer no bound on a whole series in place of a limit
+        most = dataset.max_periods.get(calendar.every)
+        if most is None or type(most) is int:  # else refused below, in words of its own
+            check_countable(calendar, dataset.time, dataset.user, dataset.unit, most, reading)
     _check_periods(part, dataset)
     _check_sizes(part, dataset)
     for one, said in part["lifetimes"].items():
         _check_name(said, one)
-    return replace(dataset, lifetimes=read_lifetimes(part, dataset, folder))
-
-
-def _calendar(every: str, start: Any, end: Any, timezone: str) -> Calendar:
-    make = _written_calendar if isinstance(start, str) and isinstance(end, str) else Calendar
-    return make(every, start, end, timezone)
-
-
-_written_calendar = lru_cache(maxsize=1024)(Calendar)  # thousands of datasets have some few grids
+    lifetimes = read_lifetimes(part, dataset, folder)
+    return replace(dataset, lifetimes=lifetimes) if lifetimes else dataset
 
 
 def _allowed(part: Section) -> Allowed:
@@ -114,21 +105,27 @@ def _allowed(part: Section) -> Allowed:
     return Allowed(**{**said, "discover": _discoverable(part)})
 
 
-def _column(part: Section, said: Section) -> Column:
+def _column(said: Section, lengths: Sequence[str]) -> Column:
     """Return what is declared of a column, by length of a period."""
-    clips, usual = _by_length(part, "clip", said, own=True), _by_length(part, "usual", said)
+    clips, usual = _by_length(said, "clip", lengths, own=True), _by_length(said, "usual", lengths)
     for every, value in usual.items():
         low, high = clips.get(every, (value, value))
         if not low <= value <= high:
             raise said.wrong("usual", f"within the widest clip of the same length, {low:g} to {high:g} in {every}")
-    return Column(clips, said["about"], _by_length(part, "norm", said), usual)
+    return Column(clips, said["about"], _by_length(said, "norm", lengths), usual)
 
 
-def _by_length(part: Section, key: str, said: Section, *, own: bool = False) -> dict[str, Any]:
-    """Return what a key holds by length of a period; one value is of the dataset's own length."""
-    found = {every or part["every"]: value for every, value in said.get(key, {}).items()}
+def _lengths(part: Section) -> tuple[str, ...]:
+    """Return the lengths of periods that are offered, the dataset's own first."""
     lives = (one["every"] for one in part["lifetimes"].values() if "every" in one)
-    lengths = dict.fromkeys((part["every"], *part["allow"].get("grids", ()), *lives))
+    return tuple(dict.fromkeys((part["every"], *part["allow"].get("grids", ()), *lives)))
+
+
+def _by_length(said: Section, key: str, lengths: Sequence[str], *, own: bool = False) -> dict[str, Any]:
+    """Return what a key holds by length of a period; one value is of the dataset's own length."""
+    if key not in said:
+        return {}
+    found = {every or lengths[0]: value for every, value in said[key].items()}
     unknown = [every for every in found if every not in lengths]
     if unknown:
         raise (
@@ -136,8 +133,8 @@ def _by_length(part: Section, key: str, said: Section, *, own: bool = False) -> 
             .below(unknown[0])
             .wrong(unknown[0], f"of a length that is offered: {', '.join(lengths)}")
         )
-    if own and found and part["every"] not in found:
-        raise said.wrong(key, f"given for {part['every']} too, the dataset's own length of a period")
+    if own and lengths[0] not in found:
+        raise said.wrong(key, f"given for {lengths[0]} too, the dataset's own length of a period")
     return found
 
 
@@ -181,7 +178,7 @@ def _allotment(name: str, part: Section, whole: Budget) -> Allotment:
     kept = (whole.reserve or 0.0) * (delta / whole.delta if whole.delta else 0.0)
     allotment = Allotment(part["epsilon"], delta, part.get("reserve", kept or None))
     with part.pointing():
-        Budget(whole.unit, allotment.epsilon, allotment.delta, reserve=allotment.reserve)
+        budget_of(whole.unit, allotment.epsilon, allotment.delta, allotment.reserve)
     return allotment
 
 

@@ -175,8 +175,8 @@ def _bands(design: Design) -> dict[str, list[float]]:
     wanted = {"each_period": each(horizon)}
     if not measure.averages and measure.block is None:
         wanted["running_total"] = running(horizon)
-    shown = np.unique(np.linspace(0, horizon - 1, min(horizon, _POINTS)).round().astype(int))
+    shown = np.linspace(0, horizon - 1, min(horizon, _POINTS)).round().astype(int)
     return {
-        name: [float(width) for width in estimate(design, nothing, windows, average=False, level=0.95).upper[shown, 0]]
+        name: estimate(design, nothing, windows.at(shown), average=False, level=0.95).upper[:, 0].tolist()
         for name, windows in wanted.items()
     }

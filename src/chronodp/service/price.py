@@ -31,6 +31,13 @@ def epsilon_at(cost: Cost, delta: float) -> float:
     return concentrated if spending.gaussian else min(concentrated, basic.epsilon(spending, delta))
 
 
+def _is_within(cost: Cost, epsilon: float, delta: float) -> bool:
+    """Return whether (epsilon, delta) holds of Gaussian noise: one look, where its own epsilon takes a dozen."""
+    spending = gather(cost)
+    left = spending.left_of(delta)
+    return bool(spending.gaussian) and left > 0 and gaussian.delta_of(gaussian.mu(spending), epsilon) <= left
+
+
 def check_delta_asked(dataset: Dataset, delta: float) -> None:
     """Raise if a release would state a larger delta than the policy allows."""
     most = dataset.allowed.delta
@@ -42,7 +49,7 @@ def check_price(dataset: Dataset, cost: Cost) -> None:
     """Raise if a release costs more than the policy allows, the delta that its failures bring along included."""
     check_delta_asked(dataset, basic.deltas(gather(cost)))
     most = dataset.allowed.epsilon
-    if most is None or (price := epsilon_at(cost, dataset.delta)) <= most:
+    if most is None or _is_within(cost, most, dataset.delta) or (price := epsilon_at(cost, dataset.delta)) <= most:
         return
     at = f" at the dataset's delta of {dataset.delta:g}" if dataset.delta else ""
     raise NotAllowed(

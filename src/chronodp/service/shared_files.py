@@ -139,8 +139,10 @@ def on_disk(source: str) -> _Files:
     fixed = _fixed(whole)
     real = Path(os.path.realpath(os.path.join(*fixed))).parts
     parts = (*real, *whole[len(fixed) :])
-    there = next((count for count in range(len(parts), 0, -1) if os.path.isdir(os.path.join(*parts[:count]))), 0)
-    root = _identity(os.path.join(*parts[:there])) if there else None
+    there, deepest = len(parts), os.path.join(*parts)
+    while there and not os.path.isdir(deepest):
+        there, deepest = there - 1, os.path.dirname(deepest)
+    root = _identity(deepest) if there else None
     below = tuple(part.casefold() for part in parts[there:])
     return _Files(frozenset(filter(None, map(_identity, found))), parts, root, below, len(real))
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from chronodp.ledger import Budget
 from chronodp.privacy import check_clip
 from chronodp.series import ASKABLE, Pays
 from chronodp.service.lifetimes import lifetime_plan
+from chronodp.service.made_once import budget_of
 from chronodp.service.policy import Dataset
 from chronodp.service.terms import MOST_A_MONTH, LifetimeTerms
 from chronodp.settings import Place, Section, Setting, anything, each, number, table, text, texts, whole
@@ -56,7 +56,9 @@ LIFETIMES = each(table(_LIFETIME))
 def read_lifetimes(part: Section, dataset: Dataset, folder: Path) -> dict[str, LifetimeTerms]:
     """Return the series that a dataset's section declares; each is planned, which reads no data."""
     said: Section = part["lifetimes"]
-    if said and dataset.renews is not None:
+    if not said:
+        return {}
+    if dataset.renews is not None:
         allowed = "left out beside lifetimes: what is bought for ever belongs to no month"
         raise part.place.below("renews").wrong(dataset.renews, allowed)
     with part.pointing():
@@ -67,7 +69,7 @@ def read_lifetimes(part: Section, dataset: Dataset, folder: Path) -> dict[str, L
 
 def _check_paid(said: Section, dataset: Dataset, found: Mapping[str, LifetimeTerms]) -> None:
     """Raise unless the dataset's budget can pay all of its series, whole: issues are paid when a series is opened."""
-    rule = Budget(dataset.unit, dataset.epsilon, dataset.delta, reserve=dataset.reserve).filter
+    rule = budget_of(dataset.unit, dataset.epsilon, dataset.delta, dataset.reserve).filter
     spent = (0,) * len(rule.ceilings)
     for name, terms in found.items():
         if terms.delta > dataset.delta:

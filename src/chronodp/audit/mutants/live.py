@@ -1,4 +1,4 @@
-"""Mistakes with live streams: who decides when a window closes, which lines are read, how often a person counts."""
+"""Mistakes with live streams: who closes a window, which lines are read, how often a person counts, what is drawn."""
 
 from __future__ import annotations
 
@@ -68,6 +68,33 @@ def read_an_exchanged_file_by_its_length(arrivals: Arrivals, *, entropy: Entropy
     return noisy(count_what_a_file_holds((*before, *after[read:])), _SCALE, entropy)
 
 
+def hand_on_what_was_drawn(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Release the first window; its batch runs again after a kill, and hands on what the ledger has of it."""
+    released = noisy(count_what_a_file_holds(arrivals)[:1], _SCALE, entropy)
+    return (*released, *released)
+
+
+def draw_again_after_a_kill(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Release the first window, and again with noise of its own when its batch runs again: two looks at one price."""
+    return noisy(2 * count_what_a_file_holds(arrivals)[:1], _SCALE, entropy)
+
+
+def count_from_the_state_before(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Count a batch that runs again from the state that it began with."""
+    counts = [0] * _WINDOWS
+    for _ in ("killed", "again"):
+        counts = count_what_a_file_holds(arrivals)
+    return noisy(counts, _SCALE, entropy)
+
+
+def count_from_the_state_after(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Count a batch that runs again on top of what it left before it was killed: every record twice."""
+    counts = [0] * _WINDOWS
+    for _ in ("killed", "again"):
+        counts = [before + more for before, more in zip(counts, count_what_a_file_holds(arrivals), strict=True)]
+    return noisy(counts, _SCALE, entropy)
+
+
 _CROWD: Arrivals = (("ann", 0, 0), ("bo", 0, 0), ("cy", 0, 0))
 _EXCHANGED: Arrivals = (*_CROWD, ("ann", 1, 1), ("bo", 1, 1))
 
@@ -92,5 +119,19 @@ MUTANTS: tuple[Mutant, ...] = (
         sound=read_an_exchanged_file_by_its_content,
         broken=read_an_exchanged_file_by_its_length,
         neighbours=((_EXCHANGED, (*_EXCHANGED, ("eve", 1, 1))),),
+    ),
+    Mutant(
+        name="a window drawn again, at no price, when its batch runs again after a kill",
+        claim=Claim(Event(), LaplaceCost(sensitivity=1.0, scale=_SCALE), _PAGE),
+        sound=hand_on_what_was_drawn,
+        broken=draw_again_after_a_kill,
+        neighbours=((_CROWD, (*_CROWD, ("eve", 0, 0))),),
+    ),
+    Mutant(
+        name="a batch that runs again after a kill counted on top of itself",
+        claim=Claim(Event(), LaplaceCost(sensitivity=1.0, scale=_SCALE), _PAGE),
+        sound=count_from_the_state_before,
+        broken=count_from_the_state_after,
+        neighbours=((_CROWD, (*_CROWD, ("eve", 0, 0))),),
     ),
 )
