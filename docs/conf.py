@@ -4,6 +4,7 @@ The reference is written anew by every build: a page a room from its docstrings,
 help. So are the examples, a page a script.
 """
 
+import json
 import pkgutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import chronodp
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))  # before packages that are installed: others are called examples, too
 
-from examples.notebooks.write import cells, scripts  # noqa: E402
+from examples.notebooks.write import cells, scripts, sources  # noqa: E402
 
 project = "chronodp"
 author = "The chronodp authors"
@@ -61,9 +62,31 @@ def write_examples(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for path in scripts():
         (_, title), *rest = cells(path.read_text(encoding="utf-8"))
-        told = f"Run it with `python examples/{path.name}`, or open `examples/notebooks/{path.stem}.ipynb`."
+        told = f"Run it with `python examples/{path.name}`."
         parts = [text if kind == "markdown" else f"```python\n{text}\n```" for kind, text in rest]
         _write(folder / f"{path.stem}.md", "\n\n".join([title, told, *parts]) + "\n")
+
+
+def write_notebooks(folder: Path) -> None:
+    """Write each notebook as a page, with what its cells showed when it was run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sources():
+        made = json.loads(path.with_suffix(".ipynb").read_text(encoding="utf-8"))
+        title, *rest = made["cells"]
+        parts = ["".join(title["source"]), f"Open it as `examples/notebooks/{path.stem}.ipynb`."]
+        for cell in rest:
+            text = "".join(cell["source"])
+            parts.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
+            parts += [_output(one) for one in cell.get("outputs", [])]
+        _write(folder / f"{path.stem}.md", "\n\n".join(parts) + "\n")
+
+
+def _output(shown: dict[str, Any]) -> str:
+    """Return what a cell showed: as HTML where there is some, else as text."""
+    data = shown.get("data", {})
+    if "text/html" in data:
+        return f'````{{raw}} html\n<div class="output">{"".join(data["text/html"])}</div>\n````'
+    return f"````text\n{''.join(shown.get('text') or data['text/plain']).rstrip()}\n````"
 
 
 def _write(path: Path, text: str) -> None:
@@ -96,3 +119,4 @@ def setup(app: Any) -> None:
 
 write_reference(HERE / "reference" / "generated")
 write_examples(HERE / "examples" / "generated")
+write_notebooks(HERE / "examples" / "generated" / "notebooks")

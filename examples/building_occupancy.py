@@ -7,7 +7,6 @@ whether they were in on a day, nor where.
 
 # %%
 import argparse
-import sys
 import tempfile
 from pathlib import Path
 
@@ -23,7 +22,7 @@ options.add_argument("--end", default="2026-03-16", help="the day after the last
 options.add_argument("--zones", nargs="+", default=["offices", "canteen", "labs"], help="the zones there are")
 options.add_argument("--meals", default="canteen", help="the zone where people eat")
 options.add_argument("--folder", type=Path, help="where ledger and page go; a new one unless given")
-chosen = options.parse_args([] if "ipykernel" in sys.modules else None)  # in a notebook, change the defaults above
+chosen = options.parse_args()
 folder = chosen.folder or Path(tempfile.mkdtemp(prefix="building-occupancy-"))
 folder.mkdir(parents=True, exist_ok=True)
 
@@ -107,7 +106,6 @@ table = counted.to_pandas()
 noon = table[table["time"].dt.hour == 12].pivot(index="time", columns="zone", values="value")[chosen.zones]
 print("At noon:")
 print(noon.rename(index="{:%a %d %B}".format).to_string(float_format="{:,.0f}".format))
-counted.plot()
 
 # %% [markdown]
 # ## How crowded did it get, and how long is lunch?

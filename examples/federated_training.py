@@ -7,7 +7,6 @@ accuracy, and does an attacker who tries find anything?
 
 # %%
 import argparse
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from chronodp.federated import Federation, membership, models, training
 options = argparse.ArgumentParser(description="Train a private model across four hospitals, in one process.")
 options.add_argument("--people", type=int, default=600, help="how many patients each hospital has")
 options.add_argument("--folder", type=Path, help="where the hospitals' ledgers go; a new one unless given")
-chosen = options.parse_args([] if "ipykernel" in sys.modules else None)  # in a notebook, change the defaults above
+chosen = options.parse_args()
 folder = chosen.folder or Path(tempfile.mkdtemp(prefix="federated-training-"))
 folder.mkdir(parents=True, exist_ok=True)
 

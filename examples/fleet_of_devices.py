@@ -8,7 +8,6 @@ refuses when the budget is used up. The maker never holds a true value, and stil
 # %%
 import argparse
 import json
-import sys
 import tempfile
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from chronodp import local
 options = argparse.ArgumentParser(description="Collect where cars charge, without knowing it of any car.")
 options.add_argument("--data", help="CSV, a row a car and a column a day (8 or more), 0 to 3; made up unless given")
 options.add_argument("--folder", type=Path, help="where plan, devices and page go; a new one unless given")
-chosen = options.parse_args([] if "ipykernel" in sys.modules else None)  # in a notebook, change the defaults above
+chosen = options.parse_args()
 folder = chosen.folder or Path(tempfile.mkdtemp(prefix="fleet-of-devices-"))
 folder.mkdir(parents=True, exist_ok=True)
 
@@ -152,4 +151,3 @@ page = cdp.report.Page(
     figure=figure,
 )
 print(f"Look at {cdp.report.write_page(page, folder / 'charging.html')}.")
-figure

@@ -8,7 +8,6 @@ costs in accuracy, and what renewing would have promised instead.
 
 # %%
 import argparse
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ options.add_argument("--start", default="2016-01-01", help="the first month")
 options.add_argument("--months", type=int, default=120, help="how many months are published")
 options.add_argument("--regions", nargs="+", default=["north", "coast", "hills"], help="the regions there are")
 options.add_argument("--folder", type=Path, help="where ledger, tally and page go; a new one unless given")
-chosen = options.parse_args([] if "ipykernel" in sys.modules else None)  # in a notebook, change the defaults above
+chosen = options.parse_args()
 folder = chosen.folder or Path(tempfile.mkdtemp(prefix="published-for-ever-"))
 folder.mkdir(parents=True, exist_ok=True)
 months = pd.date_range(chosen.start, periods=chosen.months + 1, freq="MS")
@@ -73,7 +72,6 @@ meters = cdp.TimeSeries(
 load = meters.sum("kwh", clip=(0.0, 600.0)).by(region=chosen.regions)
 life = load.lifetime(epsilon=1.0, delta=1e-6, max_periods=120)
 print(life)
-life.alternatives
 
 # %% [markdown]
 # ## Bought once
@@ -173,7 +171,6 @@ figure.update_layout(
     },
     xaxis={"anchor": "y2", "rangeslider": {"visible": False}, "rangeselector": {"visible": False}},
 )
-figure
 
 # %%
 mean = shown.groupby("region")["value"].mean()

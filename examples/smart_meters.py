@@ -6,7 +6,6 @@ may learn from it what one household did in a day. Whoever downloads the file ca
 
 # %%
 import argparse
-import sys
 import tempfile
 from pathlib import Path
 
@@ -20,7 +19,7 @@ options.add_argument("--data", help="Parquet or CSV with meter_id, read_at, kwh;
 options.add_argument("--start", default="2026-01-01", help="the first day")
 options.add_argument("--end", default="2026-02-01", help="the day after the last")
 options.add_argument("--folder", type=Path, help="where ledger, release and page go; a new one unless given")
-chosen = options.parse_args([] if "ipykernel" in sys.modules else None)  # in a notebook, change the defaults above
+chosen = options.parse_args()
 folder = chosen.folder or Path(tempfile.mkdtemp(prefix="smart-meters-"))
 folder.mkdir(parents=True, exist_ok=True)
 
@@ -111,7 +110,6 @@ days = release.resample("1D")
 total = release.running_total().to_pandas().iloc[-1]
 print(days.to_pandas().head(7).to_string(index=False, float_format="{:,.0f}".format))
 print(f"In all {total['value']:,.0f} kWh, between {total['lower']:,.0f} and {total['upper']:,.0f}.")
-days.plot()
 
 # %% [markdown]
 # ## Would it have held?

@@ -7,7 +7,6 @@ was there. Only calls are paid for: quiet hours are free, however many.
 
 # %%
 import argparse
-import sys
 import tempfile
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import chronodp as cdp
 options = argparse.ArgumentParser(description="Release a stream step by step, with an alert beside it.")
 options.add_argument("--data", help="CSV with start and visitors of every hour, where a person counts in at most five")
 options.add_argument("--folder", type=Path, help="where ledger and page go; a new one unless given")
-chosen = options.parse_args([] if "ipykernel" in sys.modules else None)  # in a notebook, change the defaults above
+chosen = options.parse_args()
 folder = chosen.folder or Path(tempfile.mkdtemp(prefix="stream-with-alerts-"))
 folder.mkdir(parents=True, exist_ok=True)
 
@@ -175,4 +174,3 @@ page = cdp.report.Page(
 )
 print(f"Look at {cdp.report.write_page(page, folder / 'visitors.html')}.")
 ledger.close_connection()
-figure

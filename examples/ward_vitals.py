@@ -7,7 +7,6 @@ and needs true values in a row, under contract: there the values are exact, and 
 
 # %%
 import argparse
-import sys
 import tempfile
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import chronodp as cdp
 options = argparse.ArgumentParser(description="Share vital signs of a ward with two readers.")
 options.add_argument("--data", help="CSV with patient, minute, pulse, all minutes from 0 to 1439; made up unless given")
 options.add_argument("--folder", type=Path, help="where ledger and pages go; a new one unless given")
-chosen = options.parse_args([] if "ipykernel" in sys.modules else None)  # in a notebook, change the defaults above
+chosen = options.parse_args()
 folder = chosen.folder or Path(tempfile.mkdtemp(prefix="ward-vitals-"))
 folder.mkdir(parents=True, exist_ok=True)
 
@@ -81,7 +80,6 @@ truth = hourly.groupby(hourly["minute"] // 8)["pulse"].mean().to_numpy()
 for name, shift, true in zip(("night", "early", "late"), shifts.itertuples(), truth, strict=True):
     print(f"{name:6} {shift.value:.1f}, between {shift.lower:.1f} and {shift.upper:.1f}; in truth {true:.1f}")
 page = usual.report(folder / "usual-pulse.html", title="The usual pulse of the ward, by the hour")
-usual.plot()
 
 # %% [markdown]
 # ## For the researcher: true values, blurred times

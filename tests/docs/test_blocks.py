@@ -27,7 +27,7 @@ from tests.service.town import open_house
 
 HOW_TO = ROOT / "docs/how-to"
 RUN = {
-    ("README.md", "python"): "tests/contracts/test_readme.py",
+    ("README.md", "python"): "tests/packaging/test_first_hour.py",
     ("release-from-spark.md", "python"): "tests/live/test_spark_page.py",
     ("run-a-curator.md", "toml"): "test_the_curators_policy_and_its_client",
     ("run-a-curator.md", "python"): "test_the_curators_policy_and_its_client",
@@ -50,7 +50,7 @@ RUN = {
 
 def plain(page: Path) -> list[tuple[str, str]]:
     """The blocks of a page that no doctest runs, with their languages; commands are typed by a test of their own."""
-    found = [block for block in blocks(page) if block.language not in {"{toctree}", *SHELLS}]
+    found = [block for block in blocks(page) if block.language not in {"{toctree}", "{literalinclude}", *SHELLS}]
     return [(block.language, block.text) for block in found if not (block.language == "python" and ">>>" in block.text)]
 
 

@@ -33,8 +33,10 @@ HOURS = pd.date_range("2026-01-01", "2026-02-01", freq="1h", inclusive="left", t
 CHANCE = np.random.default_rng(1)
 
 
-def households() -> None:
-    write_town(Path("jan.parquet"), households=30, progress=lambda _: None)
+def first_script() -> None:
+    """What the page's script leaves, which a test of its own runs: a budget that it opened."""
+    with cdp.Ledger("budget.db") as ledger:
+        ledger.open("flights", unit=cdp.User(), epsilon=4.0, delta=1e-5)
 
 
 def demo() -> None:
@@ -158,7 +160,7 @@ def nothing() -> None:
 
 
 DATA: dict[str, Callable[[], None]] = {
-    "README.md": households,
+    "README.md": first_script,
     "docs/start/check-us.md": demo,
     "docs/start/collect-and-train.md": nothing,
     "docs/start/publish-a-table.md": demo,

@@ -7,12 +7,11 @@ import subprocess
 import sys
 import venv
 import zipfile
-from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 from tests.conftest import Trials
+from tests.packaging.wheels import lay_out
 
 from chronodp.schemas import schema_names
 
@@ -28,41 +27,6 @@ CODE = (
 SHELL = (
     "import sys; from chronodp.cli import main; sys.argv = ['chronodp', 'explain', '--epsilon', '1', '--json']; main()"
 )
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(target), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True)
-    (built,) = target.glob("*.whl")
-    return built
-
-
-def needed(requirements: list[str] | None, found: dict[str, Distribution]) -> dict[str, Distribution]:
-    """Return the distributions that requirements lead to, without any extra that nobody asked for."""
-    for text in requirements or []:
-        wanted = Requirement(text)
-        if wanted.marker is None or any(wanted.marker.evaluate({"extra": extra}) for extra in ("", *wanted.extras)):
-            name = wanted.name.lower().replace("_", "-")
-            if name not in found:
-                found[name] = distribution(name)
-                needed(found[name].requires, found)
-    return found
-
-
-def lay_out(wheel: Path, folder: Path) -> None:
-    """Unpack a wheel into a folder, beside links to what it says it needs."""
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
-        (told,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-        lines = archive.read(told).decode().split("\n\n")[0].splitlines()
-    asked = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist: ")]
-    for one in needed([text for text in asked if "extra ==" not in text], {}).values():
-        for file in one.files or []:
-            first = file.parts[0]
-            if first not in ("..", "__pycache__") and not (folder / first).exists():
-                (folder / first).symlink_to(Path(str(one.locate_file(first))))
 
 
 def test_is_pure_python_and_typed(wheel: Path) -> None:

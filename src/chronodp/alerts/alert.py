@@ -26,6 +26,7 @@ from chronodp.series import Row, check_totals
 __all__ = ["Alert"]
 
 _ARGUMENT = "docs/explanation/proofs/alerts.md"
+_SHOWN = 20  # of the newest alerts, where one shows itself
 _AHEAD = 4096  # draws of noise made ahead for single steps
 
 
@@ -221,6 +222,20 @@ class Alert(DurableStream[AlertDesign, AlertState]):
 
     def __repr__(self) -> str:
         return f"Alert({self.name!r}, {self.design}, {self.alerts} told)"
+
+    @property
+    def _answers(self) -> list[tuple[str, str]]:
+        steps = ", ".join(f"{one.period:,}" for one in self.history[-_SHOWN:])
+        told = f"{self.alerts:,} of {self.design.max_alerts:,} told" + (f", at step {steps}" if steps else "")
+        return [
+            ("Alert", f"{self.name}: {self.design}"),
+            ("Steps", f"{self.period:,} asked"),
+            ("Alerts", told + ("; halted, as no more were paid for" if self.halted else "")),
+        ]
+
+    @property
+    def _promise(self) -> str:
+        return str(self.certificate.guarantee)
 
     @classmethod
     def _start(cls, design: AlertDesign, entropy: Entropy) -> AlertState:

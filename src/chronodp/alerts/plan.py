@@ -13,7 +13,7 @@ from chronodp.alerts.design import AlertDesign, check_watched, design_alert
 from chronodp.alerts.noise import Exponential, Laplace, Noise
 from chronodp.alerts.probabilities import AlertProbabilities
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_fraction, check_number, check_whole, labelled
+from chronodp.privacy import Shown, check_fraction, check_number, check_whole
 from chronodp.privacy.units import RecordUnit
 from chronodp.report import Line, series_figure
 
@@ -28,8 +28,8 @@ _POINTS = 81
 _KINDS = (Exponential(), Laplace())
 
 
-@dataclass(frozen=True, slots=True)
-class AlertPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class AlertPlan(Shown):
     """An alert before it is opened, and what to expect of it.
 
     Attributes:
@@ -99,14 +99,18 @@ class AlertPlan:
         figure.update_layout(xaxis_title_text="value beyond the threshold", xaxis_rangeslider_visible=False)
         return figure
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return f"AlertPlan({self.design}; {self.design.cost} for {self.design.unit})"
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
         delay = self.delay
         waits = (
             f"{delay:.4g} steps on average"
             if math.isfinite(delay)
             else "no finite average: the noisy threshold may lie out of reach for ever"
         )
-        lines = [
+        return [
             ("Alert", str(self.design)),
             ("Protects", f"{self.design.unit}; each value moves by at most {self.design.change:g}"),
             (
@@ -118,7 +122,6 @@ class AlertPlan:
             ("Power", f"{self.power:.3g} within {self.within:,} loud step(s) at {self.loud:g}"),
             ("Delay", waits),
         ]
-        return labelled(lines)
 
     def _gap(self, value: float) -> float:
         return self.design.sign * (self.threshold - value)

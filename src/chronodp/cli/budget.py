@@ -291,6 +291,7 @@ def _show(console: Console, one: Status) -> None:
     fits += [] if one.smallest_laplace is None else [f"Laplace scale {one.smallest_laplace:.4g} at l1 sensitivity 1"]
     fits += [] if one.smallest_sigma is None else [f"Gaussian σ {one.smallest_sigma:.4g} at l2 sensitivity 1"]
     console.print(f"{one.charges:,} charges. Fits once more: {', or '.join(fits) or 'nothing'}.")
+    console.print(one.outlook.words)
     for request in one.unreleased:
         console.print(Text.assemble(("Debited but never released:", "yellow"), f" {shown(request)}"))
     console.print()

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from chronodp.dataset.groups import check_keys
 from chronodp.engines import BoundsReport, Grouping, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, check_text
+from chronodp.privacy import Calendar, Shown, check_text, counted
 from chronodp.privacy.units import RecordUnit, check_unit
-from chronodp.series import Design, Discover, EachPeriod, Plan, Quanta, Table, Total, Workload, make_plan
+from chronodp.series import Design, Discover, EachPeriod, Plan, Quanta, Table, Total, Workload, make_plan, unit_reach
 
 __all__ = ["Aggregate"]
 
@@ -26,7 +26,7 @@ _LARGEST = 2.0**62
 _NAME = "what the totals are, in a word such as 'rides'"
 
 
-class Aggregate:
+class Aggregate(Shown):
     """A series of totals, one a period, with your word for how much one unit can change them.
 
     Args:
@@ -82,6 +82,21 @@ class Aggregate:
         """Return the plan with the least error within (epsilon, delta). Free."""
         workload = EachPeriod() if tuned_for is None else tuned_for
         return make_plan(self.table, self.origin, epsilon=epsilon, delta=delta, tuned_for=workload)
+
+    def __repr__(self) -> str:
+        return f"Aggregate({self.table.released}, {counted(self.table.horizon, 'period')}, unit={self.table.unit!r})"
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """What was declared; never a total."""
+        table = self.table
+        groups = ", ".join(one.column for one in table.groupings)
+        when = counted(table.horizon, "period") if table.calendar is None else str(table.calendar)
+        return [
+            ("Totals", f"{table.released}; {when}{f'; by {groups}' if groups else ''}"),
+            ("Protects", f"{table.claimed}: {table.unit.protects}"),
+            ("One unit", unit_reach(table)),
+        ]
 
 
 @dataclass(frozen=True, slots=True)

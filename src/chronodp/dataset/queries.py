@@ -10,7 +10,7 @@ from chronodp.dataset.record_source import RecordSource
 from chronodp.engines import check_columns, check_where
 from chronodp.engines.reading import Reading, check_reading
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar
+from chronodp.privacy import Calendar, Shown, counted
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Find, Measure, Questions, Table
 
@@ -19,7 +19,7 @@ __all__ = ["Queries"]
 Planned_co = TypeVar("Planned_co", covariant=True)
 
 
-class Queries(Questions[Query[Planned_co]], Generic[Planned_co]):
+class Queries(Shown, Questions[Query[Planned_co]], Generic[Planned_co]):
     """A public grid of periods, who is protected on it, and the questions that follow."""
 
     def __init__(
@@ -63,3 +63,18 @@ class Queries(Questions[Query[Planned_co]], Generic[Planned_co]):
         )
         found = {"max_periods": periods} if isinstance(periods, Find) else {}
         return Query(table, self._records, self._columns).finding(**found, **finds)
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """What was declared. Nothing of it was read from the table."""
+        user, who, most = self._records.user, self.unit.called or "person", self.max_periods
+        counts = "as many periods as are found privately" if isinstance(most, Find) else counted(most or 0, "period")
+        return [
+            ("Whose", "each row stands for itself" if user is None else f"one {who} for each value of {user}"),
+            ("Periods", str(self.calendar)),
+            ("Protects", f"{self.unit}: {self.unit.protects}"),
+            *([] if most is None else [("Counts", f"one {who} in at most {counts}")]),
+            *([("Where", self._where)] if self._where else []),
+            *([("Columns", "; ".join(map(str, self._columns)))] if self._columns else []),
+            *([] if self.reading is None else [("Read", str(self.reading))]),
+        ]

@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar, cast
 from chronodp.dataset.lifetime import Lifetime, lifetime_of
 from chronodp.dataset.record_source import RecordSource
 from chronodp.dataset.unknowns import KNOWN, NOT_BOTH, bounds_of, grouping_of, the_one
+from chronodp.display import facts_html
 from chronodp.engines import Derived, check_where, derived_as
 from chronodp.errors import InvalidArgument
 from chronodp.lifetime import LifetimePlan
@@ -23,7 +24,7 @@ __all__ = ["Query", "named_columns"]
 Planned_co = TypeVar("Planned_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Query(Generic[Planned_co]):
     """A question about a series: what is released, split by which groups. `plan` prices it."""
 
@@ -234,6 +235,28 @@ class Query(Generic[Planned_co]):
     def unknown(self) -> str:
         """What is still to be found, in a word; empty if nothing is."""
         return "Discover()" if self.discover is not None else "".join(name for name, _ in self.finds[:1])
+
+    def __repr__(self) -> str:
+        return f"Query({self})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what is asked, of whom, and what is still to be found."""
+        table, finds = self.table, [name for name, _ in self.finds]
+        groups = ", ".join(one.column for one in table.groupings)
+        return (
+            "<div>"
+            + facts_html(
+                [
+                    ("Asks", str(self)),
+                    *([("Groups", f"by {groups}; one counts in at most {table.max_groups:,}")] if groups else []),
+                    ("Protects", f"{table.claimed}: {table.unit.protects}"),
+                    *([("Finds", f"{' and '.join(finds)}, privately")] if finds else []),
+                    *([] if self.discover is None else [("Finds", "which keys there are, privately")]),
+                    *([] if table.where is None else [("Where", table.where)]),
+                ]
+            )
+            + "</div>"
+        )
 
     def __str__(self) -> str:
         measure = self.table.measure

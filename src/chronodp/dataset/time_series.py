@@ -39,7 +39,7 @@ class GridSeries(Queries[Plan]):
             check_column("user", user)
         elif not unit.of_rows:
             raise MissingBound("user", f"name the column with the person: {unit} cannot be protected without it")
-        records = Records(data, time, user, engine)
+        self._time, records = time, Records(data, time, user, engine)
         super().__init__(calendar, unit, max_periods, records, reading, where=where, columns=columns)
         for name, column in (("time", time), ("user", user)):
             if derived_as(self._columns, column):
@@ -107,3 +107,7 @@ class TimeSeries(GridSeries):
 
     def __repr__(self) -> str:
         return f"TimeSeries({self.calendar}, unit={self.unit!r})"
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("Time", f"in the column {self._time}"), *super()._facts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import time
 from functools import lru_cache
 
@@ -14,7 +15,17 @@ from chronodp.ledger.names import check_account
 from chronodp.ledger.store import Transaction
 from chronodp.privacy import load
 
-__all__ = ["account_name", "find_budget", "find_known", "newest_period", "now", "read_terms", "spent_in"]
+__all__ = [
+    "account_name",
+    "day_of",
+    "find_budget",
+    "find_known",
+    "first_day",
+    "newest_period",
+    "now",
+    "read_terms",
+    "spent_in",
+]
 
 
 def find_budget(transaction: Transaction, dataset: str, analyst: str) -> Budget:
@@ -59,6 +70,20 @@ def newest_period(transaction: Transaction, dataset: str, analyst: str) -> str:
     """Return the newest period of a budget that renews, empty if nothing was charged yet."""
     rows = transaction.run("SELECT MAX(period) FROM accounts WHERE dataset = ? AND analyst = ?", (dataset, analyst))
     return rows[0][0] or ""
+
+
+def first_day(transaction: Transaction, dataset: str, analyst: str, period: str) -> dt.date | None:
+    """Return the day of an account's first charge, in UTC; None if there is none."""
+    rows = transaction.run(
+        "SELECT made FROM charges WHERE dataset = ? AND analyst = ? AND period = ? ORDER BY number LIMIT 1",
+        (dataset, analyst, period),
+    )
+    return day_of(int(rows[0][0])) if rows else None
+
+
+def day_of(microseconds: int) -> dt.date:
+    """Return the day of a moment since 1970, in UTC."""
+    return dt.date(1970, 1, 1) + dt.timedelta(microseconds=microseconds)
 
 
 def now() -> int:

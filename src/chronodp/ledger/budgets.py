@@ -9,7 +9,16 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from chronodp.errors import BudgetConflict, InvalidArgument
-from chronodp.ledger.accounts import find_budget, find_known, newest_period, now, read_terms, spent_in
+from chronodp.ledger.accounts import (
+    day_of,
+    find_budget,
+    find_known,
+    first_day,
+    newest_period,
+    now,
+    read_terms,
+    spent_in,
+)
 from chronodp.ledger.askers import asked_by
 from chronodp.ledger.budget import Budget, Part
 from chronodp.ledger.meanings import Known, Meaning, read_meaning, read_meanings, with_meaning, write_meaning
@@ -255,6 +264,8 @@ def read_status(transaction: Transaction, dataset: str, analyst: str, period: st
         analyst=analyst,
         period=period,
         unreleased=unreleased(transaction, dataset),
+        since=first_day(transaction, dataset, analyst, period),
+        today=day_of(now()),
         note=meaning.note if meaning else "",
     )
 

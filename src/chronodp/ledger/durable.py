@@ -21,7 +21,7 @@ from chronodp.errors import StreamConflict, UnknownDocument
 from chronodp.ledger.codec import Snapshot, StateCodec
 from chronodp.ledger.ledger import Ledger, check_ledger
 from chronodp.ledger.streams import Opening, StreamState
-from chronodp.privacy import Cost, Unit, check_kind, dump
+from chronodp.privacy import Cost, Shown, Unit, check_kind, dump
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["DurableStream"]
@@ -30,7 +30,7 @@ Design = TypeVar("Design")
 State = TypeVar("State")
 
 
-class DurableStream(ABC, Generic[Design, State]):
+class DurableStream(Shown, ABC, Generic[Design, State]):
     """A mechanism with steps whose state lives in the ledger.
 
     It pays for all of its steps at once, when it opens. A step takes the lock, computes from ``_state`` with draws of
@@ -106,6 +106,25 @@ class DurableStream(ABC, Generic[Design, State]):
     def finished(self) -> bool:
         """Whether the last step is on disk."""
         return self._stored.finished
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """What is public of it: a mechanism says more of what it answers."""
+        unit = self._price(self.design)[1]
+        return [
+            *self._answers,
+            ("Protects", f"{unit}: {unit.protects}"),
+            ("Price", f"{self._promise}; paid when it was opened, for all steps"),
+            *([("Seeded", "for tests only: whoever knows the seed can remove the noise")] if self._seeded else []),
+        ]
+
+    @property
+    def _answers(self) -> list[tuple[str, str]]:
+        return [("Stream", repr(self))]
+
+    @property
+    def _promise(self) -> str:
+        return str(self._price(self.design)[0])
 
     # What a mechanism adds.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ from chronodp.display import shown, shown_html
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.filters import Amounts, Filter
 from chronodp.ledger.in_epsilon import Told, open_sums, tell
+from chronodp.ledger.outlook import Outlook, look_ahead
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost, counted
 
 __all__ = ["NativeSum", "Status", "make_status", "share_of"]
@@ -51,6 +53,7 @@ class Status:
         smallest_laplace: the smallest Laplace scale that still fits at l1 sensitivity 1.
         smallest_sigma: the smallest Gaussian sigma that still fits at l2 sensitivity 1.
         unreleased: requests that were debited and never released.
+        outlook: how long it lasts if it goes on being spent as it was.
         note: what the owner should know about what was charged before; empty if nothing.
         told: what is spent and left in what people ask in: an epsilon at the budget's delta, and the delta reserved.
     """
@@ -66,6 +69,7 @@ class Status:
     smallest_laplace: float | None
     smallest_sigma: float | None
     unreleased: tuple[str, ...]
+    outlook: Outlook
     note: str = ""
     told: tuple[Told, ...] = ()
 
@@ -107,6 +111,7 @@ class Status:
             "smallest_sigma": self.smallest_sigma,
             "unreleased": list(self.unreleased),
             "note": self.note or None,
+            "outlook": self.outlook.to_dict(),
         }
 
     def __repr__(self) -> str:
@@ -116,13 +121,16 @@ class Status:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: how much is used as a bar, then the same in words."""
+        said = "".join(f"<li>{shown_html(line)}</li>" for line in str(self).splitlines())
+        return f"<div><p><b>{shown_html(self.dataset)}</b></p>{self.bar()}{self.outlook.picture()}<ul>{said}</ul></div>"
+
+    def bar(self) -> str:
+        """Return how much is used as HTML."""
         used = min(1.0, max(0.0, self.share))
-        bar = (
+        return (
             f'<div role="img" aria-label="{used:.1%} used" style="max-width:480px;border:1px solid currentColor">'
             f'<div style="width:{100 * used:.1f}%;height:12px;background:currentColor;opacity:0.5"></div></div>'
         )
-        said = "".join(f"<li>{shown_html(line)}</li>" for line in str(self).splitlines())
-        return f"<div><p><b>{shown_html(self.dataset)}</b></p>{bar}<ul>{said}</ul></div>"
 
     def __str__(self) -> str:
         lines = [self.guarantee, self.budget.lifetime, f"{counted(self.charges, 'charge')}, {self.share:.1%} used."]
@@ -136,6 +144,7 @@ class Status:
             )
         if self.smallest_sigma is not None:
             lines.append(f"Still fits, once: Gaussian σ {self.smallest_sigma:.4g} at l2 sensitivity 1.")
+        lines.append(self.outlook.words)
         lines += [f"Debited but never released: {shown(request)}" for request in self.unreleased]
         return "\n".join(lines)
 
@@ -149,6 +158,8 @@ def make_status(
     analyst: str,
     period: str,
     unreleased: tuple[str, ...],
+    since: dt.date | None,
+    today: dt.date,
     note: str = "",
 ) -> Status:
     """Return the status of an account from its native sums."""
@@ -162,6 +173,8 @@ def make_status(
         sums.append(NativeSum(_RESERVED, rule.reserved.value(spent[-1]), rule.reserve))
         told.append(Told(_RESERVED, sums[-1].spent, sums[-1].limit, sums[-1].left, adds=True))
     least = _least(rule, spent, _pure)
+    share = share_of(rule, spent)
+    reserved = sum(part.spent / part.limit for part in sums if part.name == _RESERVED)
     return Status(
         dataset=dataset,
         analyst=analyst,
@@ -169,13 +182,14 @@ def make_status(
         budget=budget,
         charges=charges,
         sums=tuple(sums),
-        share=share_of(rule, spent),
+        share=share,
         largest_pure=None if least is None else 1 / least,
         smallest_laplace=_least(rule, spent, _laplace),
         smallest_sigma=None if budget.rule == "pure" else _least(rule, spent, _gaussian),
         unreleased=unreleased,
         note=note,
         told=tuple(told),
+        outlook=look_ahead(budget, share=share, reserved=reserved, charges=charges, since=since, today=today),
     )
 
 

@@ -95,6 +95,13 @@ class KeptSeries:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r}, dataset={self._dataset!r})"
 
+    def __str__(self) -> str:
+        return str(self.status)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what anybody may know of it."""
+        return self.status._repr_html_()
+
     def _event(self, paid: Callable[[LifeTally], Entries]) -> None:
         """Commit a step without an issue."""
         for _ in range(TRIES):

@@ -5,19 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from chronodp.display import facts_html
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.lifetime.design import LifetimeDesign
 from chronodp.lifetime.memory import Memory, Step
 from chronodp.lifetime.tally import LifeTally
 from chronodp.lifetime.words import cliff
-from chronodp.privacy import Guarantee, labelled
+from chronodp.privacy import Guarantee, Shown, counted, labelled
 from chronodp.series import full_periods
 
 __all__ = ["LifetimeStatus", "mark_told", "status_of"]
 
+_SEEDED = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise."
 
-@dataclass(frozen=True, slots=True)
-class LifetimeStatus:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LifetimeStatus(Shown):
     """What anybody may know of a series.
 
     Attributes:
@@ -41,10 +44,11 @@ class LifetimeStatus:
         """How many issues there were."""
         return len(self.requests)
 
-    def __str__(self) -> str:
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
         base, every = self.design.base, self.design.calendar.every
         last = f", the last {self.requests[-1]!r}" if self.requests else ""
-        rows = [
+        return [
             ("Series", f"{self.name} of {self.dataset}: {base.table.released}"),
             ("Issues", f"{self.issues:,}{last}"),
             *([("Asked", "; ".join(f"{said} ({request!r})" for request, said in self.asked))] if self.asked else []),
@@ -52,8 +56,16 @@ class LifetimeStatus:
             ("Life", f"{full_periods(every, self.design.max_periods)} of one {base.table.unit.called or 'person'}"),
             ("Cliff", cliff(self.design) + ("; other questions bring it forward" if self.asked else "")),
         ]
-        warning = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise.\n" if self.seeded else ""
-        return warning + labelled(rows)
+
+    def __repr__(self) -> str:
+        return f"LifetimeStatus({self.name!r}, dataset={self.dataset!r}, {counted(self.issues, 'issue')})"
+
+    def __str__(self) -> str:
+        return (f"{_SEEDED}\n" if self.seeded else "") + labelled(self._facts)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return (f"<p><strong>{_SEEDED}</strong></p>" if self.seeded else "") + f"<div>{facts_html(self._facts)}</div>"
 
 
 def status_of(ledger: Ledger, name: str) -> LifetimeStatus:

@@ -67,7 +67,7 @@ from chronodp.privacy.periods import (
     words_of as words_of,
 )
 from chronodp.privacy.presence import Presence as Presence, most_stays as most_stays, presence_of as presence_of
-from chronodp.privacy.printing import counted as counted, labelled as labelled
+from chronodp.privacy.printing import Shown as Shown, counted as counted, labelled as labelled
 from chronodp.privacy.sensitivity import (
     Bounds,
     Contribution as Contribution,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import fill
 
-from chronodp.display import shown
+from chronodp.display import facts_html, shown
 
-__all__ = ["counted", "labelled"]
+__all__ = ["Shown", "counted", "labelled"]
 
 _WIDTH, _INDENT = 79, 13
 
@@ -33,3 +33,21 @@ def labelled(rows: Iterable[tuple[str, str]]) -> str:
         fill(shown(f"{label:<{_INDENT - 1}} {text}"), _WIDTH, subsequent_indent=" " * _INDENT, break_on_hyphens=False)
         for label, text in rows
     )
+
+
+class Shown:
+    """Something that shows itself by what is public about it: labelled lines, and a list in a notebook."""
+
+    __slots__ = ()
+
+    @property
+    def _facts(self) -> Sequence[tuple[str, str]]:
+        """Labels with their texts. Nothing that was read from rows."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return labelled(self._facts)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return f"<div>{facts_html(self._facts)}</div>"

@@ -2,7 +2,12 @@
 
 from chronodp.series.answers import Memory as Memory, answer_steps as answer_steps
 from chronodp.series.comparison import compare, solve
-from chronodp.series.describe import describe as describe, every_of as every_of, half_width as half_width
+from chronodp.series.describe import (
+    describe as describe,
+    every_of as every_of,
+    half_width as half_width,
+    unit_reach as unit_reach,
+)
 from chronodp.series.design import Design as Design
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.discover import Discover

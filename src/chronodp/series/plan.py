@@ -16,7 +16,6 @@ from chronodp.privacy import (
     check_epsilon,
     check_flag,
     check_fraction,
-    labelled,
 )
 from chronodp.randomness import Entropy
 from chronodp.report import watched
@@ -188,14 +187,14 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
         table = self.design.table
         return f"Plan({table.released}; {Guarantee(table.claimed, self.design.epsilon, self.design.delta)})"
 
-    def __str__(self) -> str:
-        return labelled(describe(self.design, self.delta))
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        return describe(self.design, self.delta)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the same, and the candidates with their errors."""
         table = self.alternatives.to_html(index=False, escape=True, border=0, float_format="{:.4g}".format)
-        facts = facts_html(describe(self.design, self.delta))
-        return f"<div>{facts}<p>Candidates, the chosen one first:</p>{table}</div>"
+        return f"<div>{facts_html(self._facts)}<p>Candidates, the chosen one first:</p>{table}</div>"
 
 
 def make_plan(

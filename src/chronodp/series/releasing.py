@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from chronodp.engines import Progress
 from chronodp.ledger import Dates, Fulfilled, Ledger, Opening, Produce, Staged, Written, check_ledger
-from chronodp.privacy import Certificate, Claim
+from chronodp.privacy import Certificate, Claim, Shown
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
 from chronodp.series.key_text import check_plan_text
@@ -21,7 +21,7 @@ Exact = TypeVar("Exact")
 Released = TypeVar("Released")
 
 
-class ReleasePlan(ABC, Generic[Exact, Released]):
+class ReleasePlan(Shown, ABC, Generic[Exact, Released]):
     """Something priced that `release` pays for; a plan adds how its data are read and how its noise is drawn."""
 
     __slots__ = ()

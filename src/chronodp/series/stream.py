@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from chronodp.display import facts_html
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import DurableStream, Ledger, framed_codec
 from chronodp.privacy import Certificate, Claim, Guarantee, as_numbers, check_fraction, check_whole
@@ -17,6 +18,7 @@ from chronodp.series.answers import Memory, answer_steps
 from chronodp.series.ongoing import Draw, OngoingNoise, ongoing_noise
 from chronodp.series.recursion import Floats, Integers
 from chronodp.series.stream_design import StreamDesign, design_stream
+from chronodp.series.stream_picture import stream_chart, stream_figure
 from chronodp.series.window_rows import Row, check_totals, rows_by_step
 from chronodp.series.workloads import CausalFilter
 
@@ -202,6 +204,27 @@ class Stream(DurableStream[StreamDesign, _State]):
 
     def __repr__(self) -> str:
         return f"Stream({self.name!r}, {self.design.workload}, {self.period} steps released)"
+
+    @property
+    def _answers(self) -> list[tuple[str, str]]:
+        design = self.design
+        side = f" of {design.keys:,} series side by side" if design.keys > 1 else ""
+        return [
+            ("Stream", f"{self.name}: {design.workload}{side}"),
+            ("Steps", f"{self.period:,} of {design.length:,} released"),
+        ]
+
+    @property
+    def _promise(self) -> str:
+        return str(self.certificate.guarantee)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: its newest answers in their band, then the same in words."""
+        return f"<div>{stream_chart(self)}{facts_html(self._facts)}</div>"
+
+    def plot(self) -> Any:
+        """Return a Plotly figure of all answers so far in their bands, read back from the ledger; nothing is spent."""
+        return stream_figure(self)
 
     @classmethod
     def _start(cls, design: StreamDesign, entropy: Entropy) -> _State:

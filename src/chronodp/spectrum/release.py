@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chronodp.display import shown_lines
+from chronodp.display import shown_html, shown_lines
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger import SignedLink, Written, check_signed, load_release, save_release
 from chronodp.postprocess import Floats, deviations
 from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_quanta, to_document
-from chronodp.report import Line, series_figure
+from chronodp.report import Line, series_figure, small_chart
 from chronodp.spectrum.design import SpectrumDesign
 from chronodp.spectrum.harmonics import Complexes, count_numbers, is_real, numbers_of, to_series, transform
 from chronodp.spectrum.wanted import WholeSpectrum
@@ -166,6 +166,16 @@ class SpectrumRelease:
 
     def __str__(self) -> str:
         return shown_lines(f"{self.design.wanted}\n{self.to_pandas()}\n{self.certificate}")
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the power of each harmonic in its band, a part of the table, the promise."""
+        table = self.to_pandas()
+        ends = (table[name].to_numpy(float) for name in ("power", "lower", "upper"))
+        rows = table.to_html(max_rows=10, index=False, escape=True, border=0)
+        return (
+            f"<div><p>{shown_html(self.design.wanted)}</p>{small_chart(*ends, name='power')}{rows}"
+            f"{self.certificate._repr_html_()}</div>"
+        )
 
     def _reach(self, numbers: int, level: float) -> float:
         """How far noise carries one number, or two at once, at a level."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.engines import Progress
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled, Written
-from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, as_numbers, counted, dump, labelled
+from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, as_numbers, counted, dump
 from chronodp.privacy.units import check_unit
 from chronodp.randomness import Entropy
 from chronodp.series import ReleasePlan
@@ -154,9 +154,10 @@ class SpectrumPlan(ReleasePlan[list[int], SpectrumRelease]):
             f"SpectrumPlan({self.design.wanted}; {Guarantee(self.design.unit, self.design.epsilon, self.design.delta)})"
         )
 
-    def __str__(self) -> str:
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
         design = self.design
-        rows = [
+        return [
             ("What", f"{design.wanted} of {counted(design.horizon, 'period')}"),
             ("Guarantee", f"{Guarantee(design.unit, design.epsilon, design.delta)}"),
             ("Protects", design.unit.protects),
@@ -167,7 +168,6 @@ class SpectrumPlan(ReleasePlan[list[int], SpectrumRelease]):
                 "reconstructed series, what other harmonics hold not counted",
             ),
         ]
-        return labelled(rows)
 
 
 def exact_of(design: SpectrumDesign, values: NDArray[np.float64], *, progress: Progress) -> list[int]:

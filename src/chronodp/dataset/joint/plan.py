@@ -30,7 +30,6 @@ from chronodp.privacy import (
     Unit,
     canonical,
     dump,
-    labelled,
     microseconds_of,
 )
 from chronodp.randomness import Entropy
@@ -259,7 +258,8 @@ class PlanTogether(ReleasePlan[Ready, ReleaseTogether]):
     def __repr__(self) -> str:
         return f"PlanTogether({', '.join(one.name for one in self.asked)}; {self.guarantee})"
 
-    def __str__(self) -> str:
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
         chosen = self.chosen
         equal = next((one for one in (chosen, *self.others) if one.name == "equal" and one.law == chosen.law), chosen)
         saved = 1 - math.sqrt(chosen.error / equal.error)
@@ -268,7 +268,7 @@ class PlanTogether(ReleasePlan[Ready, ReleaseTogether]):
             (f"  {name}", f"{text}; ± {chosen.rmse[name]:.4g}{' ranks' * (name in ranks)} (one deviation)")
             for name, text in self._described
         )
-        lines = [
+        return [
             ("Releases", f"{len(self.asked)} queries together"),
             *errors,
             *(("Finds", search.words) for search in self.searches),
@@ -277,7 +277,6 @@ class PlanTogether(ReleasePlan[Ready, ReleaseTogether]):
             ("Price", f"{self.guarantee}, once for all of them"),
             ("Shared", f"{chosen.name} ({chosen.law}); error {saved:.0%} below that of equal shares"),
         ]
-        return labelled(lines)
 
 
 def _on_clocks_of(moment: dt.date, dates: Dates) -> Dates:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chronodp.alerts import Alert, AlertDesign
+from chronodp.display import shown_html
 from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
 from chronodp.ledger import (
     MOST_LISTED,
@@ -142,6 +143,11 @@ class ReleaseTogether(SignedRelease):
 
     def __repr__(self) -> str:
         return f"ReleaseTogether({self.link.dataset!r}, request={self.link.request!r}, {', '.join(self.names)})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: every query by its name."""
+        parts = (f"<p><b>{shown_html(name)}</b></p>{self[name]._repr_html_()}" for name in self.names)
+        return f"<div>{''.join(parts)}</div>"
 
     @cached_property
     def _packed_by_name(self) -> dict[str, tuple[bytes, ...]]:

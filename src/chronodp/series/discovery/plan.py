@@ -17,7 +17,7 @@ import numpy as np
 from chronodp.engines import HeldKeys, Progress
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import MOST_CELLS, Fulfilled, Produce, Staged
-from chronodp.privacy import Guarantee, check_delta, check_epsilon, labelled
+from chronodp.privacy import Guarantee, check_delta, check_epsilon
 from chronodp.randomness import Entropy, keyed_entropy
 from chronodp.report import watched
 from chronodp.selection.keys import PublishedCounts, Rounds
@@ -156,8 +156,9 @@ class DiscoverPlan(StagedPlan[HeldKeys, Release]):
         guarantee = Guarantee(table.claimed, self.design.epsilon, self.design.typical.delta)
         return f"DiscoverPlan({table.released}, keys of {self.design.column} found; {guarantee})"
 
-    def __str__(self) -> str:
-        return labelled(describe_discover(self.design))
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        return describe_discover(self.design)
 
 
 def finding_entropy(key: str, nonce: str) -> Entropy:

@@ -18,7 +18,6 @@ from chronodp.privacy import (
     check_epsilon,
     check_flag,
     check_kind,
-    labelled,
 )
 from chronodp.randomness import Entropy
 from chronodp.report import watched
@@ -166,8 +165,9 @@ class FindPlan(StagedPlan[Sizes, Release]):
         guarantee = Guarantee(table.claimed, self.design.epsilon, self.design.delta)
         return f"FindPlan({table.measure.label_for(table.unit.called)}, {finds} found; {guarantee})"
 
-    def __str__(self) -> str:
-        return labelled(describe_find(self.design))
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        return describe_find(self.design)
 
 
 def choices_of(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from chronodp.engines import Progress
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled, Written
-from chronodp.privacy import Certificate, Guarantee, labelled
+from chronodp.privacy import Certificate, Guarantee
 from chronodp.randomness import Entropy
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.plan import Origin, Plan, Quanta, Terms
@@ -134,8 +134,9 @@ class QuantilePlan(TablePlan[Quanta, QuantileRelease]):
         guarantee = Guarantee(table.claimed, self.design.epsilon, self.design.delta)
         return f"QuantilePlan({table.released}; {guarantee})"
 
-    def __str__(self) -> str:
-        return labelled(describe_quantiles(self.design))
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        return describe_quantiles(self.design)
 
 
 def make_quantile_plan(table: Table, origin: Origin, **terms: Unpack[Terms]) -> QuantilePlan:

@@ -84,7 +84,26 @@ const ring = (share) => {
   return picture;
 };
 
-const gauge = (name, { share, epsilon, delta, charges, largest_pure: largest }) => {
+// What was used since the first charge, and dashed what is to come at that rate; nothing where nobody can say.
+const road = (share, { since, today, until }) => {
+  if (until === null) return [];
+  const day = (text) => Date.parse(`${text}T00:00:00Z`);
+  const [wide, high, edge] = [200, 40, 4];
+  const x = edge + ((day(today) - day(since)) / Math.max(1, day(until) - day(since))) * (wide - 2 * edge);
+  const y = high - edge - share * (high - 2 * edge);
+  const picture = document.createElementNS(SVG, "svg");
+  for (const [key, value] of Object.entries({ viewBox: `0 0 ${wide} ${high}`, class: "road", "aria-hidden": "true" }))
+    picture.setAttribute(key, value);
+  const ways = { limit: [edge, edge, wide - edge, edge], used: [edge, high - edge, x, y], ahead: [x, y, wide - edge, edge] };
+  for (const [name, [x1, y1, x2, y2]] of Object.entries(ways)) {
+    const line = document.createElementNS(SVG, "line");
+    for (const [key, value] of Object.entries({ x1, y1, x2, y2, class: name })) line.setAttribute(key, value);
+    picture.append(line);
+  }
+  return [picture];
+};
+
+const gauge = (name, { share, epsilon, delta, charges, largest_pure: largest, outlook }) => {
   const used = percent(share);
   const meter = make(
     "div",
@@ -111,6 +130,8 @@ const gauge = (name, { share, epsilon, delta, charges, largest_pure: largest }) 
       make("h2", {}, name),
       make("p", {}, `ε ${number(epsilon)}, δ ${number(delta)}`),
       make("p", { class: "note" }, `${charges} ${charges === 1 ? "charge" : "charges"}. ${left}.`),
+      ...road(share, outlook),
+      make("p", { class: "note" }, outlook.words),
     ),
   );
 };

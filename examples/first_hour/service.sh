@@ -1,0 +1,1 @@
+chronodp serve --demo
