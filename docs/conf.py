@@ -40,6 +40,7 @@ if not tags.has("checked"):  # noqa: F821
     templates_path = ["_templates"]
     html_static_path = ["_static"]
     html_css_files = ["chronodp.css"]
+    html_favicon = "_static/icon.svg"
     html_js_files = ["scrolling.js"]
 html_copy_source = False
 html_title = f"chronodp {release}"
