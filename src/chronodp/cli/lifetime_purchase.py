@@ -28,7 +28,8 @@ Pays = Annotated[
 ]
 Reissues = Annotated[int, typer.Option(help="How often each issue may be corrected, paid for now.")]
 Stagger = Annotated[
-    bool, typer.Option("--stagger", help="Those in the first issue stop counting one after another, not all at once.")
+    bool,
+    typer.Option("--stagger", help="People of the first issue reach their limit one after another, not all at once."),
 ]
 
 # What an option means where a life is bought: all issues, not one release.
@@ -39,8 +40,8 @@ _FOR_EVER: dict[str, Any] = {
     "max_periods": Annotated[
         int | None, typer.Option(help="How many full periods of one person count, ever: the longest stay to cover.")
     ],
-    "epsilon": Annotated[float | None, typer.Option(help="Epsilon of all issues together, for ever.")],
-    "delta": Annotated[float | None, typer.Option(help="Delta of all issues together, for ever.")],
+    "epsilon": Annotated[float | None, typer.Option(help="Epsilon of all issues together.")],
+    "delta": Annotated[float | None, typer.Option(help="Delta of all issues together.")],
 }
 
 
