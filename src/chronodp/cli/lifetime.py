@@ -145,7 +145,7 @@ def compact(name: SeriesName, tally: TallyFolder, ledger: Address = "budget.db",
 def forget(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
     """Set people to used up: they count no more, also if they come back. Ids are read from a file, one a line.
 
-    Their rows are yours to erase. What stays in the tally are 16 keyed bytes each, so that nobody counts anew.
+    Their rows are yours to erase. What stays in the tally are 16 keyed bytes each, so that nobody counts again.
 
     **Examples**
 
@@ -165,8 +165,8 @@ def forget(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "bu
 def same(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
     """Say that two ids are one person: a file holds the old one and the new one, in two lines.
 
-    The old one counts no more; the new one has used what both have together. One pair a run: told twice, the new one is
-    used up.
+    The old one counts no more; the new one has used what both have together. One pair a run: given twice, the new one
+    is used up.
 
     **Example**
 

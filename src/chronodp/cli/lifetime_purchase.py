@@ -22,8 +22,8 @@ __all__ = ["open_life", "plan_life"]
 Pays = Annotated[
     str | None,
     typer.Option(
-        help="`own`: each pays for what they add; `share`: whoever counts pays as much as anybody. Own if not given, "
-        "where it costs nothing more."
+        help="`own`: each person pays for what they add; `share`: everyone who counts pays the same. If not given: "
+        "`own` where it costs no more."
     ),
 ]
 Reissues = Annotated[int, typer.Option(help="How often each issue may be corrected, paid for now.")]
@@ -49,7 +49,7 @@ _FOR_EVER: dict[str, Any] = {
 def plan_life(
     *, asked: Asked, pays: Pays = None, reissues: Reissues = 0, stagger: Stagger = False, as_json: Json = False
 ) -> None:
-    """Show what a series would protect, cost and get wrong, for ever, beside other lives. Free: no data is read.
+    """Show what a series would protect, its cost and its error, beside other choices. Free: no data is read.
 
     **Examples**
 
