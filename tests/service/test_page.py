@@ -320,8 +320,9 @@ def test_a_live_stream_is_drawn_as_it_is_released(visit: Visits, house: House) -
     page.slot("alerts").get_by_text("alarm in period 2").wait_for(timeout=60_000)
 
 
-def test_nothing_serious_keeps_anyone_out_in_light_or_dark(visit: Visits) -> None:
-    page = visit("olga")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_in_light_or_dark(visit: Visits, width: int) -> None:
+    page = visit("olga", width=width)
     found = {}
     for view in VIEWS:
         page.open(view)

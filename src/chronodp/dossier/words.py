@@ -31,7 +31,7 @@ def gain(epsilon: float, delta: float, unit: Unit) -> str:
     what = "whether someone is in the data" if someone else f"between two datasets that differ in {unit}"
     right = right_guesses(epsilon, delta)
     if right > _SURELY:
-        return f"Who must guess {what} may be right practically always: so large a loss hides nobody for sure."
+        return f"A guess {what} may be right nearly always: at so large an ε nobody is hidden for sure."
     return f"A guess {what} is right at most {_percent_up(right)} of the time, instead of 50 %."
 
 
