@@ -38,6 +38,12 @@ suppress_warnings = ["ref.python"]  # a built-in type such as range is also the 
 html_theme = "basic" if tags.has("checked") else "furo"  # noqa: F821  # Sphinx puts it there
 if not tags.has("checked"):  # noqa: F821
     extensions += ["sphinx.ext.viewcode", "sphinx_copybutton"]
+    templates_path = ["_templates"]
+    html_static_path = ["_static"]
+    html_css_files = ["chronodp.css"]
+    html_favicon = "_static/icon.svg"
+    html_js_files = ["scrolling.js"]
+html_copy_source = False
 html_title = f"chronodp {release}"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

@@ -101,7 +101,7 @@ def closed_file() -> Iterator[None]:
 
 
 def check_path(argument: str, path: object) -> Path:
-    """Return what names a file or folder, whether it is added or removed."""
+    """Return what names a file or folder, whether it exists or not."""
     if not isinstance(path, str | Path) or "\x00" in str(path):
         raise InvalidArgument(argument, path, "the path of a file or folder")
     return Path(path)

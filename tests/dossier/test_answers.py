@@ -62,7 +62,7 @@ def test_answers_say_what_was_found_and_assumed(everything: cdp.Ledger) -> None:
 
 
 def test_a_large_loss_is_not_made_small() -> None:
-    assert "practically always" in gain(1e4, 1e-2, cdp.User())
+    assert "nearly always" in gain(1e4, 1e-2, cdp.User())
     assert "differ in" in gain(1.0, 0.0, cdp.Event())
     for value in (1.23456, 0.99999, 1e-7 / 3, 12345.6, 2.0):
         assert value <= float(rounded_up(value)) <= value * 1.002

@@ -96,10 +96,10 @@ def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tm
 def test_bounds_are_found_and_what_they_took_away_is_drawn(visit: Visits) -> None:
     page = visit("ana")
     page.open("ask/meters")
-    page.tab.get_by_label("Find how much of a person counts").check()
+    page.tab.get_by_label("Find the lowest and highest value of a person").check()
     assert page.tab.get_by_label("Highest value of one person").is_disabled()
-    page.tab.get_by_label("Find in how many periods a person counts").check()
-    page.tab.get_by_label("Release what bounds take away").check()
+    page.tab.get_by_label("Find the number of periods per person").check()
+    page.tab.get_by_label("Release how much the bounds remove").check()
     page.slot("facts").get_by_text("finds max_periods and clip").wait_for()
     assert page.planned() == "as found"
     assert page.slot("alternatives").locator("tbody tr").count() > 1
@@ -117,9 +117,9 @@ def test_bounds_are_found_and_what_they_took_away_is_drawn(visit: Visits) -> Non
     assert names == ["all", "within bounds", "without bounds"]
     # A measure whose bounds cannot be found has no such fields, and what was ticked does not go along.
     page.open("ask/meters")
-    page.tab.get_by_label("Find how much of a person counts").check()
+    page.tab.get_by_label("Find the lowest and highest value of a person").check()
     page.tab.get_by_label("Measure").select_option("variance")
-    assert page.tab.get_by_label("Find how much of a person counts").is_hidden()
+    assert page.tab.get_by_label("Find the lowest and highest value of a person").is_hidden()
     page.tab.wait_for_function("() => document.querySelector('.headline dd').textContent.startsWith('±')")
 
 
@@ -320,8 +320,9 @@ def test_a_live_stream_is_drawn_as_it_is_released(visit: Visits, house: House) -
     page.slot("alerts").get_by_text("alarm in period 2").wait_for(timeout=60_000)
 
 
-def test_nothing_serious_keeps_anyone_out_in_light_or_dark(visit: Visits) -> None:
-    page = visit("olga")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_in_light_or_dark(visit: Visits, width: int) -> None:
+    page = visit("olga", width=width)
     found = {}
     for view in VIEWS:
         page.open(view)

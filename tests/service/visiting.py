@@ -139,14 +139,11 @@ def visiting(browser: Browser, house: House) -> Iterator[Visits]:
 
 
 def faults(tab: Tab, *, only: str | None = None) -> list[str]:
+    """Return whatever axe finds, however slight."""
     options = {"resultTypes": ["violations"]} | ({"runOnly": [only]} if only else {})
     time.sleep(0.2)  # colours that are still changing have no contrast to measure
     found = Axe().run(tab, options=options).response["violations"]
-    return [
-        f"{fault['id']}: {[node['target'] for node in fault['nodes'][:3]]}"
-        for fault in found
-        if fault["impact"] in ("serious", "critical")
-    ]
+    return [f"{fault['id']}: {[node['target'] for node in fault['nodes'][:3]]}" for fault in found]
 
 
 def number(place: Locator) -> float:

@@ -97,7 +97,7 @@ def _enlarged(cost: Cost, steps: int) -> Cost:
         case AssumedCost(part, assumption):
             return AssumedCost(_enlarged(part, steps), assumption)
         case FailureCost():
-            raise AssertionError("a failure is enlarged with the releases that it stands beside")
+            raise AssertionError("the failure probability grows with the releases that it is composed with")
         case _:
             assert_never(cost)
 

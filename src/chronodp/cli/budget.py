@@ -51,7 +51,7 @@ def open_budget(
     ] = None,
     renews: Annotated[str | None, typer.Option(help="`1D`, `1W`, `1mo` or `1Y`; never if not given.")] = None,
     timezone: Annotated[
-        str | None, typer.Option(help="With --renews: whose days, weeks, months or years; UTC's if not given.")
+        str | None, typer.Option(help="With --renews: time zone of days, weeks, months or years; UTC if not given.")
     ] = None,
     accepts: Annotated[list[str] | None, typer.Option(help="An assumption accepted by name. May be repeated.")] = None,
     analyst: Annotated[str, typer.Option(help="Give this analyst a part of an open budget instead.")] = "",
@@ -92,7 +92,7 @@ def open_budget(
 def status(
     dataset: Annotated[str | None, typer.Argument(help="The budget; all of them if not given.")] = None,
     period: Annotated[str, typer.Option(help="Of a budget that renews, such as 2026-01.")] = "",
-    analyst: Annotated[str, typer.Option(help="An analyst's part of it.")] = "",
+    analyst: Annotated[str, typer.Option(help="The part of this analyst.")] = "",
     as_json: Json = False,
     keys: Keys = None,
     ledger: Address = "budget.db",

@@ -31,7 +31,9 @@ __all__ = ["chain"]
 _ROWS = 40
 
 chain = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Models of sequences that move by each other's last states."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Markov models of sequences that depend on each other's last states.",
 )
 
 
@@ -51,8 +53,8 @@ def fit(
     hears: Annotated[
         list[str] | None,
         typer.Option(
-            help="Whom a sequence may hear: `breath=pulse,breath`. May be repeated; who is not named hears itself "
-            "alone. Left out: all hear all."
+            help="Which sequences a sequence depends on: `breath=pulse,breath`. May be repeated; one that is not "
+            "named depends on itself alone. Left out: all depend on all."
         ),
     ] = None,
     public: Annotated[

@@ -42,7 +42,7 @@ def check(
     ledger: Address = "budget.db",
     keys: Keys = None,
 ) -> None:
-    """Read one number from standard input and tell, with noise, whether it lies beyond a threshold.
+    """Read one number from standard input and say, with noise, whether it is beyond a threshold.
 
     Every check is paid for, whether it fires or not; the same request again returns the same answer. The number is no
     argument, so that no history of commands keeps it. Where many numbers come and few fire, `chronodp watch` costs

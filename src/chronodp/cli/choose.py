@@ -49,7 +49,7 @@ def choose(
     """Choose one of several candidates, likely one of the best, by private numbers read from standard input.
 
     A line has a candidate and the number that speaks for it: `evening,940`. All candidates have one line each. Only the
-    choice is told; the same request again returns the same one.
+    choice is published; the same request again returns the same one.
 
     **Examples**
 

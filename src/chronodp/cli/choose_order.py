@@ -45,7 +45,7 @@ def choose_order(
         str | None, typer.Option(help="`user` (default with people), `event` (with blocks), `window:24`; `/replace`.")
     ] = None,
     regret: Annotated[
-        float | None, typer.Option(help="Regrets clipped here instead of votes; needs --largest-error.")
+        float | None, typer.Option(help="Clip regrets here instead of votes; needs --largest-error.")
     ] = None,
     largest_error: Annotated[
         float | None, typer.Option(help="Larger errors count as this, in the data's unit.")

@@ -40,7 +40,7 @@ def collect(
     slots: Annotated[tuple[int, int] | None, typer.Option(help="First slot and the one after the last.")] = None,
     level: Annotated[float, typer.Option(help="How often intervals hold the true value.")] = 0.95,
     lying: Annotated[
-        float, typer.Option(help="A part of the reports that may lie: how far it could move things.")
+        float, typer.Option(help="Fraction of reports that may be false: shows how much they could change the result.")
     ] = 0.0,
     smooth: Annotated[
         str, typer.Option(help="Mean over so many slots, an odd number; `auto` by the known noise.")

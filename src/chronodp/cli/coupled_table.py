@@ -19,7 +19,8 @@ End = Annotated[str, typer.Option(help="When the last period ends.")]
 Every = Annotated[str, typer.Option(help="Length of a period, such as `1h`.")]
 Missing = Annotated[int, typer.Option(help="The state of a period without a number.")]
 By = Annotated[
-    str | None, typer.Option(help="Instead of --sequence: rows of several, told apart by public keys: `sensor=a,b,c`.")
+    str | None,
+    typer.Option(help="Instead of --sequence: one column of keys that names the sequence of each row: `sensor=a,b,c`."),
 ]
 Sequences = Annotated[
     list[str] | None, typer.Option("--sequence", help="A column that holds one sequence. Repeated, in their order.")

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["device", "parse_protocol"]
 
 device = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Plan, begin, and send reports that hide what is true."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Plan, set up and send reports with local differential privacy.",
 )
 
 Plan = Annotated[Path, typer.Argument(help="The plan's file.")]
@@ -43,7 +45,7 @@ def plan(
         ),
     ],
     choices: Annotated[int | None, typer.Option(help="Values of the alphabet, numbered from 0.")] = None,
-    clip: Annotated[tuple[float, float] | None, typer.Option(help="Or the range of a number.")] = None,
+    clip: Annotated[tuple[float, float] | None, typer.Option(help="For numbers: lowest and highest value.")] = None,
     out: Annotated[Path, typer.Option(help="Where the plan goes.")] = Path("plan.json"),
     as_json: Json = False,
 ) -> None:

@@ -20,7 +20,7 @@ def diagnose(
     *,
     asked: Asked,
     bounds: Annotated[
-        bool, typer.Option("--bounds", help="Show also what the bounds take away. Do not choose bounds by it.")
+        bool, typer.Option("--bounds", help="Show also how much the bounds remove. Do not choose bounds by it.")
     ] = False,
     as_json: Json = False,
 ) -> None:

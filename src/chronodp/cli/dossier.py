@@ -30,7 +30,7 @@ def dossier(
 ) -> None:
     """Write a dossier: one folder with a page, the released numbers, certificates and all that checks them. Free.
 
-    It holds what the ledger knows. What only you know stands in the owner's file; what you leave out is shown as
+    It holds what the ledger knows. What only you know goes into the owner's file; what you leave out is shown as
     "not known to chronodp". Every key of that file may be left out:
 
         name = "Load of Mill Town"

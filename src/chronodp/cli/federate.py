@@ -63,7 +63,7 @@ def token(
     run: Run,
     holder: Annotated[str, typer.Option(help="For whom.")],
     out: Annotated[Path, typer.Option(help="A new file for the token, to be given to the holder.")],
-    days: Annotated[int, typer.Option(help="How many days it is good for.")] = 30,
+    days: Annotated[int, typer.Option(help="How many days it is valid.")] = 30,
 ) -> None:
     """Issue a holder's token; the server keeps its digest only. An older token of the holder ends.
 
@@ -134,9 +134,10 @@ def client(
         Path | None, typer.Option(help="A TOML file of this site whose `[holder]` takes the place of the run's.")
     ] = None,
     journal: Annotated[
-        Path | None, typer.Option(help="What must be remembered over restarts; beside the run's file unless given.")
+        Path | None,
+        typer.Option(help="The file that keeps progress over restarts; beside the run's file if not given."),
     ] = None,
-    patience: Annotated[float, typer.Option(help="Seconds to wait for a server that is away.")] = 600.0,
+    patience: Annotated[float, typer.Option(help="Seconds to wait for a server that does not answer.")] = 600.0,
     out: Out = None,
     as_json: JsonLines = False,
 ) -> None:

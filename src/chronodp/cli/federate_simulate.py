@@ -46,7 +46,8 @@ def simulate(
     epsilon: Annotated[float, typer.Option(help="With --demo: epsilon for one person.")] = 4.0,
     delta: Annotated[float, typer.Option(help="With --demo: delta for one person.")] = 1e-5,
     aggregation: Annotated[
-        Literal["secure", "plain"], typer.Option(help="Updates are added up unseen, as a server would, or openly.")
+        Literal["secure", "plain"],
+        typer.Option(help="`secure`: the server sees only the sum of updates; `plain`: it sees each update."),
     ] = "secure",
     folder: Annotated[Path, typer.Option(help="Where ledger, model and page go.")] = Path("chronodp-federated"),
     device: Annotated[Literal["cpu", "cuda"], typer.Option(help="Where gradients are computed.")] = "cpu",

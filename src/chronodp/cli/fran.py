@@ -44,7 +44,7 @@ __all__ = ["fran"]
 fran = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="Aged answers with noise about coupled sequences (freshness-regulated adaptive noise).",
+    help="Delayed, noisy answers about coupled sequences (FRAN: freshness-regulated adaptive noise).",
 )
 fran.command()(tune)
 fran.command()(release)
@@ -99,7 +99,7 @@ def run(
     cuts: Cuts = None,
     replay: Annotated[
         bool,
-        typer.Option("--replay", help="The input starts with the first period again: known answers are told again."),
+        typer.Option("--replay", help="The input starts with the first period again: known answers are printed again."),
     ] = False,
     as_json: JsonLines = False,
     ledger: Address = "budget.db",

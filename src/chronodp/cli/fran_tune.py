@@ -44,8 +44,8 @@ def tune(
     way: Annotated[
         str,
         typer.Option(
-            help="`one` age for all; an age for `each`; one age, the answer `shrunk` towards its mean afterwards; "
-            "`parts`, each group of sequences with its own age and noise."
+            help="`one`: one age for all; `each`: an age for each sequence; `shrunk`: one age, and the answer moved "
+            "towards its mean; `parts`: an age and noise for each group of sequences."
         ),
     ] = "one",
     oldest: Annotated[int, typer.Option(help="The largest age to try.")] = 10,

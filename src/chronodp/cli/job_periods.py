@@ -10,7 +10,10 @@ from chronodp.errors import InvalidArgument
 
 __all__ = ["JobPeriod", "read_period"]
 
-_FORMS = "2026, 2026-Q4, 2026-11, 2026-W46 or 2026-11-17; or yesterday, last-week, last-month, last-quarter, last-year"
+_FORMS = (
+    "a period such as 2026, 2026-Q4, 2026-11, 2026-W46 or 2026-11-17, "
+    "or one of yesterday, last-week, last-month, last-quarter, last-year"
+)
 _WRITTEN = re.compile(
     r"(?P<year>\d{4})(?:-Q(?P<quarter>[1-4])|-W(?P<week>\d{2})|-(?P<month>\d{2})(?:-(?P<day>\d{2}))?)?"
 )
@@ -41,7 +44,7 @@ def read_period(given: str, today: date) -> JobPeriod:
     try:
         start, end = _days(**{part: int(text) for part, text in found.groupdict().items() if text})
     except (ValueError, OverflowError):
-        raise InvalidArgument("for", given, f"a day that there is, such as {_FORMS}") from None
+        raise InvalidArgument("for", given, f"{_FORMS}; the calendar has no such day or week") from None
     return JobPeriod(name, start, end)
 
 

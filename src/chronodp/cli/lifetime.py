@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["lifetime"]
 
 lifetime = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Buy a series once, and issue it for ever at that price."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Pay for a series once, then issue it in every period at no further cost.",
 )
 
 Ids = Annotated[
-    Path, typer.Option(help="A file with people's ids, as the table has them, one a line; `-` reads standard input.")
+    Path, typer.Option(help="A file with people's ids as in the table, one a line; `-` reads standard input.")
 ]
 
 lifetime.command("plan")(plan_life)
@@ -47,7 +49,7 @@ def issue(
         bool, typer.Option("--late", help="The table holds rows that came too late for their issue, and no others.")
     ] = False,
     clip: Annotated[
-        tuple[float, float] | None, typer.Option(help="Another clip in this issue: least and most, two numbers.")
+        tuple[float, float] | None, typer.Option(help="Other clipping bounds in this issue: lowest and highest value.")
     ] = None,
     at_most: Annotated[int | None, typer.Option(help="Another number of rows of one person in this issue.")] = None,
     again: Annotated[
@@ -143,7 +145,7 @@ def compact(name: SeriesName, tally: TallyFolder, ledger: Address = "budget.db",
 def forget(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
     """Set people to used up: they count no more, also if they come back. Ids are read from a file, one a line.
 
-    Their rows are yours to erase. What stays in the tally are 16 keyed bytes each, so that nobody counts anew.
+    Their rows are yours to erase. What stays in the tally are 16 keyed bytes each, so that nobody counts again.
 
     **Examples**
 
@@ -163,8 +165,8 @@ def forget(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "bu
 def same(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
     """Say that two ids are one person: a file holds the old one and the new one, in two lines.
 
-    The old one counts no more; the new one has used what both have together. One pair a run: told twice, the new one is
-    used up.
+    The old one counts no more; the new one has used what both have together. One pair a run: given twice, the new one
+    is used up.
 
     **Example**
 

@@ -22,13 +22,14 @@ __all__ = ["open_life", "plan_life"]
 Pays = Annotated[
     str | None,
     typer.Option(
-        help="`own`: each pays for what they add; `share`: whoever counts pays as much as anybody. Own if not given, "
-        "where it costs nothing more."
+        help="`own`: each person pays for what they add; `share`: everyone who counts pays the same. If not given: "
+        "`own` where it costs no more."
     ),
 ]
 Reissues = Annotated[int, typer.Option(help="How often each issue may be corrected, paid for now.")]
 Stagger = Annotated[
-    bool, typer.Option("--stagger", help="Those in the first issue stop counting one after another, not all at once.")
+    bool,
+    typer.Option("--stagger", help="People of the first issue reach their limit one after another, not all at once."),
 ]
 
 # What an option means where a life is bought: all issues, not one release.
@@ -39,8 +40,8 @@ _FOR_EVER: dict[str, Any] = {
     "max_periods": Annotated[
         int | None, typer.Option(help="How many full periods of one person count, ever: the longest stay to cover.")
     ],
-    "epsilon": Annotated[float | None, typer.Option(help="Epsilon of all issues together, for ever.")],
-    "delta": Annotated[float | None, typer.Option(help="Delta of all issues together, for ever.")],
+    "epsilon": Annotated[float | None, typer.Option(help="Epsilon of all issues together.")],
+    "delta": Annotated[float | None, typer.Option(help="Delta of all issues together.")],
 }
 
 
@@ -48,7 +49,7 @@ _FOR_EVER: dict[str, Any] = {
 def plan_life(
     *, asked: Asked, pays: Pays = None, reissues: Reissues = 0, stagger: Stagger = False, as_json: Json = False
 ) -> None:
-    """Show what a series would protect, cost and get wrong, for ever, beside other lives. Free: no data is read.
+    """Show what a series would protect, its cost and its error, beside other choices. Free: no data is read.
 
     **Examples**
 

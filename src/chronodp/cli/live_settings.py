@@ -210,7 +210,9 @@ class LiveSettings:
             if name in stream:
                 raise stream.wrong(name, "left out with discover: people so far are told")
         if "delta" not in stream:
-            raise stream.wrong("delta", "given: a key that one person holds alone is told now and then")
+            raise stream.wrong(
+                "delta", "given: a key that only one person holds may be published, with at most this probability"
+            )
         with self.said.pointing(but=("key_delta",)):
             return limits.design(
                 epsilon=stream["epsilon"],

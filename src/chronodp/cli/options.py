@@ -34,7 +34,7 @@ Address = Annotated[
     str, typer.Option("--ledger", "-l", envvar="CHRONODP_LEDGER", help="The ledger's file, or postgresql://...")
 ]
 Analyst = Annotated[str, typer.Option(help="Whose part of the budget pays.")]
-Clocks = Annotated[str, typer.Option(help="Whose clocks.")]
+Clocks = Annotated[str, typer.Option(help="Time zone of days and hours.")]
 Data = Annotated[str, typer.Argument(help="A Parquet or CSV file, or a glob in quotes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]

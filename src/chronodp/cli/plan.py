@@ -48,7 +48,7 @@ def plan(
     each has a table such as `[queries.peak]` with its options, or with `of = "load"` and `peak = "1D"`.
     """
     if diagnose:
-        raise InvalidArgument("diagnose", True, "a command of its own: chronodp diagnose, with the same options")
+        raise InvalidArgument("diagnose", True, "left out: use chronodp diagnose, with the same options")
     if is_workload(asked):
         _plan_workload(asked, as_json=as_json)
         return

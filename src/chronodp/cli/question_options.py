@@ -22,7 +22,7 @@ OPTIONS: dict[str, Any] = {
     "every": Annotated[str | None, typer.Option(help="Length of a period: `15min`, `1h`, `1D`, `1mo`.")],
     "start": Annotated[str | None, typer.Option(help="When the first period begins, such as 2026-01-01.")],
     "end": Annotated[str | None, typer.Option(help="When the last period ends.")],
-    "timezone": Annotated[str | None, typer.Option(help="Whose clocks; UTC if not given.")],
+    "timezone": Annotated[str | None, typer.Option(help="Time zone of days and hours; UTC if not given.")],
     "time_format": Annotated[
         str | None,
         typer.Option(help="How times are written: `s`, `ms`, `us` or `ns` since 1970, or such as `%d.%m.%Y %H:%M`."),
@@ -48,11 +48,11 @@ OPTIONS: dict[str, Any] = {
     "sum": Annotated[str | None, typer.Option(help="Add up this column.")],
     "mean": Annotated[str | None, typer.Option(help="Average this column, over rows unless --of says otherwise.")],
     "variance": Annotated[
-        str | None, typer.Option(help="How far this column's totals lie apart over the people present: their variance.")
+        str | None, typer.Option(help="The variance of this column's totals over the people present.")
     ],
     "histogram": Annotated[str | None, typer.Option(help="Count people, or --of rows, by bins of this column.")],
     "quantiles": Annotated[
-        str | None, typer.Option(help="Tell quantiles of this column, of people or --of rows, by --fractions.")
+        str | None, typer.Option(help="Release quantiles of this column, of people or --of rows; see --fractions.")
     ],
     "active": Annotated[
         str | None, typer.Option(help="Count people with a row in the last days at every period: `7D`, `28D`.")
@@ -72,7 +72,9 @@ OPTIONS: dict[str, Any] = {
     ],
     "clip": Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Least and most of one person in a period, or of a row in a mean of rows: two numbers."),
+        typer.Option(
+            help="Clipping bounds: lowest and highest value of one person in a period, or of a row in a mean of rows."
+        ),
     ],
     "clip_of": Annotated[
         list[str] | None,
@@ -118,8 +120,10 @@ OPTIONS: dict[str, Any] = {
         ),
     ],
     "total": Annotated[str | None, typer.Option(help="Add up longer periods, such as `1D` of hours.")],
-    "peak": Annotated[str | None, typer.Option(help="Take the largest within longer periods, such as `1D` of hours.")],
-    "trough": Annotated[str | None, typer.Option(help="Take the least within longer periods.")],
+    "peak": Annotated[
+        str | None, typer.Option(help="Take the largest value within longer periods, such as `1D` of hours.")
+    ],
+    "trough": Annotated[str | None, typer.Option(help="Take the smallest value within longer periods.")],
     "max_groups": Annotated[int | None, typer.Option(help="In how many groups one person counts in a period.")],
     "discover": Annotated[
         str | None,
@@ -167,7 +171,7 @@ OPTIONS: dict[str, Any] = {
     ],
     "missing": Annotated[
         float | None,
-        typer.Option(help="Part of the price that releases what bounds took away, such as 0.05."),
+        typer.Option(help="Part of the price that releases how much the bounds removed, such as 0.05."),
     ],
     "missing_assume": Annotated[
         str | None,

@@ -53,7 +53,7 @@ def read(
         tuple[float, float] | None, typer.Option(help="Where the ratio is known to be: low and high.")
     ] = None,
     change: Annotated[
-        tuple[str, str] | None, typer.Option(help="First and last day of the baseline to tell the change from.")
+        tuple[str, str] | None, typer.Option(help="Show the change from a baseline: its first and last day.")
     ] = None,
     match: Annotated[str | None, typer.Option(help="weekday: compare with the same weekday.")] = None,
     statistic: Annotated[str, typer.Option(help="Of the baseline: mean or median.")] = "mean",
@@ -61,17 +61,20 @@ def read(
     smooth: Annotated[
         str | None,
         typer.Option(
-            help="What is known or supposed of the truth: `nonnegative`, `growing` (of --running-total), each with "
-            "`:whole` for whole numbers; `walk` or `trend` where it moves little from row to row."
+            help="What is known or assumed about the true values: `nonnegative`, `growing` (of --running-total), each "
+            "with `:whole` for whole numbers; `walk` or `trend` where they change little from row to row."
         ),
     ] = None,
     publish_relative: Annotated[
-        float | None, typer.Option(help="Show cells whose interval is within so many times the value, such as 0.2.")
+        float | None,
+        typer.Option(help="Show cells whose interval is narrower than this part of the value, such as 0.2."),
     ] = None,
     publish_points: Annotated[
-        float | None, typer.Option(help="Show cells that are hardly more than so far off.")
+        float | None, typer.Option(help="Show cells that are, with high probability, at most this far off.")
     ] = None,
-    chance: Annotated[float | None, typer.Option(help="With which probability they may be, 0.05 unless told.")] = None,
+    chance: Annotated[
+        float | None, typer.Option(help="The probability with which they may be; 0.05 if not given.")
+    ] = None,
     coverage: Annotated[str, typer.Option(help="Of shown cells: published, each or given.")] = "published",
     level: Annotated[float, typer.Option(help="How often intervals hold the value before noise.")] = 0.95,
     simultaneous: Annotated[bool, typer.Option("--simultaneous", help="All intervals hold at once.")] = False,

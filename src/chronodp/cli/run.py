@@ -66,34 +66,38 @@ def run(
 
     with closed_file():
         said = load_settings("job", job, _JOB)
-        with said.pointing(but=("for",)):
-            asked_for = _ended(period, said)
-            request, out, page = _places(said["job"], asked_for)
-            check_places(out, page, 0.95)
-            options = {name: value for name, value in said.items() if name != "job"}
-            if isinstance(options.get("data"), str):
-                options["data"] = options["data"].replace(_PERIOD, asked_for.name)
-            days = {"start": f"{asked_for.start}", "end": f"{asked_for.end}"}
-            plan: Any = Asked({**options, **days}).plan()
-            if hasattr(plan, "cells"):
-                check_form(plan.cells, out, as_json=as_json)
-            with Ledger(ledger, keys=keys) as opened:
-                made = plan.release(
-                    opened, dataset=said["job"]["dataset"], request=request, analyst=said["job"]["analyst"]
-                )
+        with said.pointing():
+            now = _now(said)
+    asked_for = _ended(period, now)  # whoever typed it may read it again
+    with closed_file(), said.pointing():
+        request, out, page = _places(said["job"], asked_for)
+        check_places(out, page, 0.95)
+        options = {name: value for name, value in said.items() if name != "job"}
+        if isinstance(options.get("data"), str):
+            options["data"] = options["data"].replace(_PERIOD, asked_for.name)
+        days = {"start": f"{asked_for.start}", "end": f"{asked_for.end}"}
+        plan: Any = Asked({**options, **days}).plan()
+        if hasattr(plan, "cells"):
+            check_form(plan.cells, out, as_json=as_json)
+        with Ledger(ledger, keys=keys) as opened:
+            made = plan.release(opened, dataset=said["job"]["dataset"], request=request, analyst=said["job"]["analyst"])
     tell_release(made, out=out, page=page, level=0.95, as_json=as_json)
 
 
-def _ended(given: str, said: Section) -> JobPeriod:
-    """Return the period, if it is over on the clocks of the job."""
+def _now(said: Section) -> datetime:
+    """Return the time on the clocks of the job."""
     zone = said.get("timezone", "UTC")
     try:
-        now = datetime.now(ZoneInfo(zone))
+        return datetime.now(ZoneInfo(zone))
     except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):
         raise InvalidArgument("timezone", zone, "an IANA name such as Europe/Berlin") from None
+
+
+def _ended(given: str, now: datetime) -> JobPeriod:
+    """Return the period, if it is over."""
     period = read_period(given, now.date())
     if period.end > now.date():
-        raise InvalidArgument("for", given, f"a period that is over: this one ends before {period.end} ({zone})")
+        raise InvalidArgument("for", given, f"a period that is over: this one ends before {period.end} ({now.tzinfo})")
     return period
 
 

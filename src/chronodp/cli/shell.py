@@ -6,8 +6,9 @@ Exit codes: 0 done; 1 a certificate is not valid, a tally is not its ledger's, o
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import chain as chained
 from typing import Annotated, Any
 
@@ -65,15 +66,6 @@ class _InOrder(TyperGroup):
         return [name for commands in _PANELS.values() for name, _ in commands]
 
 
-app = typer.Typer(
-    cls=_InOrder,
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
 # What the help shows, in this order: each panel with its commands, what is used daily first.
 _PANELS: dict[str, tuple[tuple[str, Callable[..., object] | typer.Typer], ...]] = {
     "Publish a table": (
@@ -118,12 +110,6 @@ _PANELS: dict[str, tuple[tuple[str, Callable[..., object] | typer.Typer], ...]] 
         ("fran", fran),
     ),
 }
-for _panel, _commands in _PANELS.items():
-    for _name, _command in _commands:
-        if isinstance(_command, typer.Typer):
-            app.add_typer(_command, name=_name, rich_help_panel=_panel)
-        else:
-            app.command(_name, rich_help_panel=_panel)(_command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -132,7 +118,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _chronodp(
     version: Annotated[
         bool,
@@ -142,10 +127,49 @@ def _chronodp(
     """Differential privacy for time series: guarantees that are stated, paid for, durable and checkable."""
 
 
+def _program(words: Container[str]) -> typer.Typer:
+    """Return the program with the commands in ``words`` whole; of all others the overview shows name and first line.
+
+    Reading the options of some seventy commands takes longer than most of them run.
+    """
+    program = typer.Typer(
+        cls=_InOrder,
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    program.callback()(_chronodp)
+    for panel, commands in _PANELS.items():
+        for name, command in commands:
+            shown = command if name in words else _in_name(command)
+            if isinstance(shown, typer.Typer):
+                program.add_typer(shown, name=name, rich_help_panel=panel)
+            else:
+                program.command(name, rich_help_panel=panel)(shown)
+    return program
+
+
+def _in_name(command: Callable[..., object] | typer.Typer) -> Callable[..., object] | typer.Typer:
+    """Return a command without options, with the same words about it."""
+    if isinstance(command, typer.Typer):
+        return typer.Typer(help=command.info.help)
+
+    def nothing() -> None: ...
+
+    nothing.__doc__ = command.__doc__
+    return nothing
+
+
+app = _program({name for commands in _PANELS.values() for name, _ in commands})
+
+
 def main() -> None:
     """Run the program; a refusal is one sentence and exit code 2, never a traceback."""
+    words = _pairs_apart(sys.argv[1:])
+    completing = any(name.endswith("_COMPLETE") for name in os.environ)  # then the shell has the words
     try:
-        app(args=_pairs_apart(sys.argv[1:]))
+        (app if completing else _program(words))(args=words)
     except CertificateInvalid as error:
         _complain("not valid", error)
         sys.exit(1)

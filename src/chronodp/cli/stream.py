@@ -187,7 +187,9 @@ def _open(
         raise InvalidArgument("workload", workload, "each_period, where --share is given")
     for name, value in limits.items():
         if value is not None:
-            raise InvalidArgument(name, value, "left out, where --share is given: any window is protected, without end")
+            raise InvalidArgument(
+                name, value, "left out, where --share is given: then any window is protected, for any number of steps"
+            )
     return WindowedStream(parse_share(share), window=window, **options)
 
 

@@ -28,7 +28,7 @@ token = typer.Typer(
 def add(
     name: Annotated[str, typer.Argument(help="Whose it is; of an analyst, the name in the policy.")],
     role: Annotated[str, typer.Option(help="`analyst` asks, `auditor` looks, `owner` does both.")] = "analyst",
-    days: Annotated[float, typer.Option(help="How many days it is good for.")] = 90.0,
+    days: Annotated[float, typer.Option(help="How many days it is valid.")] = 90.0,
     as_json: Json = False,
     ledger: Address = "budget.db",
 ) -> None:

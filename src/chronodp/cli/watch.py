@@ -26,7 +26,7 @@ Noises = Annotated[str, typer.Option(help="`exponential`, or the textbook's `lap
 Monotone = Annotated[
     bool, typer.Option("--monotone", help="One unit moves all values in one direction: counts that nobody lowers.")
 ]
-ValuePrice = Annotated[float, typer.Option(help="Epsilon of a noisy value with each alert; none is told if 0.")]
+ValuePrice = Annotated[float, typer.Option(help="Epsilon of a noisy value with each alert; 0 releases no value.")]
 
 
 def watch(
@@ -88,13 +88,13 @@ def watch(
 
 def plan_alert(
     quiet: Annotated[float, typer.Option(help="What values are when nothing is wrong.")],
-    loud: Annotated[float, typer.Option(help="What they are when an alert should be told.")],
+    loud: Annotated[float, typer.Option(help="Values at which an alert should fire.")],
     change: Annotated[float, typer.Option(help="The most one unit changes any value.")],
     threshold: Annotated[float | None, typer.Option(help="Where to fire; placed best if not given.")] = None,
     false_alarms: Annotated[float, typer.Option(help="Probability of an alert in --steps quiet steps.")] = 0.01,
     power: Annotated[float, typer.Option(help="Probability of an alert in --within loud steps.")] = 0.9,
     steps: Annotated[int, typer.Option(help="Over how many steps false alarms are counted.")] = 1,
-    within: Annotated[int, typer.Option(help="In how many steps an alert should be told.")] = 1,
+    within: Annotated[int, typer.Option(help="Within how many steps an alert should fire.")] = 1,
     unit: Units = "user",
     max_alerts: Annotated[int, typer.Option(help="How many alerts are paid for.")] = 1,
     value_epsilon: ValuePrice = 0.0,

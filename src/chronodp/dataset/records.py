@@ -171,7 +171,7 @@ class Records:
     ) -> tuple[tuple[Quanta, ...], Booked]:
         """Return the exact numbers of an issue as far as lives go, and what each person pays, which nobody may see."""
         if design.life is None:
-            raise AssertionError("asked of issues of a lifetime series only")
+            raise AssertionError("used with issues of a lifetime series only")
         question = replace(self.question(design), max_periods=None)  # a life limits, and nothing else
         asked = LifeQuestion(question, design.life.shares, price, salt)
         booked = self.reader.book(self.source, asked, tally, key=key, progress=progress)

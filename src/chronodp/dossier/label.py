@@ -20,7 +20,7 @@ __all__ = ["label"]
 
 _WIDTH, _EDGE = 400, 22
 _ROWS = 1_000  # of a release's table that its typical error is read from
-_CERTAIN = 0.9995  # from here on words say "practically always"
+_CERTAIN = 0.9995  # from here on words say "nearly always"
 _MOST_LINES = 5  # of one part; a longer one is cut
 _PERIODS = {"1D": "day", "1W": "week", "1mo": "month", "1Y": "year"}
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -25,14 +25,14 @@ def gain(epsilon: float, delta: float, unit: Unit) -> str:
 
     >>> from chronodp.privacy import User
     >>> gain(1.0, 1e-6, User())
-    'Who must guess whether someone is in the data is right at most 73.2 % of the time, instead of 50 %.'
+    'A guess whether someone is in the data is right at most 73.2 % of the time, instead of 50 %.'
     """
     someone = isinstance(unit, RecordUnit) and unit.whole_person and unit.relation == "add_remove"
     what = "whether someone is in the data" if someone else f"between two datasets that differ in {unit}"
     right = right_guesses(epsilon, delta)
     if right > _SURELY:
-        return f"Who must guess {what} may be right practically always: so large a loss hides nobody for sure."
-    return f"Who must guess {what} is right at most {_percent_up(right)} of the time, instead of 50 %."
+        return f"A guess {what} may be right nearly always: at so large an ε nobody is hidden for sure."
+    return f"A guess {what} is right at most {_percent_up(right)} of the time, instead of 50 %."
 
 
 def right_guesses(epsilon: float, delta: float) -> float:

@@ -132,7 +132,7 @@ class LifeQuestion:
             raise InvalidArgument("prices", len(self.price.prices), f"one for each of {len(asked.calendar):,} periods")
         if isinstance(self.price, OwnPrice):
             if asked.rows is not None or asked.squares is not None:
-                raise InvalidArgument("price", "own", "asked of totals alone: rows are not weighed or squared")
+                raise InvalidArgument("price", "own", "used with totals only: rows are not weighted or squared")
             reach = max(map(abs, asked.clip))
             root = -(-reach * self.price.times // self.price.over)
             most = asked.places if asked.max_places is None else min(asked.places, asked.max_places)

@@ -168,13 +168,17 @@ class Question:
         one = round(1 / self.grid.step)
         plain = self.value is None and (self.squares, self.rows, self.norm) == (None, None, None)
         if self.window is not None and (self.user is None or not plain or self.clip != (0, one) or self.window < 1):
-            raise InvalidArgument("window", self.window, "asked of people alone, who count once: clip (0, 1)")
+            raise InvalidArgument(
+                "window", self.window, "used with counts of people only, where each counts once: clip (0, 1)"
+            )
 
     def _check_norm(self, norm: int) -> None:
         if not 0 <= norm <= LONGEST_SERIES or max(map(abs, self.clip)) > LONGEST_SERIES:
             raise InvalidArgument("norm", norm, f"at most {LONGEST_SERIES:,} steps, and so the ends of the clip")
         if self.user is None or self.squares is not None or (self.max_periods, self.max_places) != (None, None):
-            raise InvalidArgument("norm", norm, "asked of people alone, without limits of periods or places or squares")
+            raise InvalidArgument(
+                "norm", norm, "used with counts of people only, without bounds on periods, places or squares"
+            )
 
     @property
     def per_unit(self) -> tuple[float, ...]:

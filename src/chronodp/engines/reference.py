@@ -222,7 +222,7 @@ class Reference:
     def look(self, source: Any, question: Question) -> ReadingCheck:
         """Refuse: records were read by whoever made them."""
         del source, question
-        raise UnreadableSource("records in memory are not read: whoever made them knows how")
+        raise UnreadableSource("left out for records in memory, which need no reading")
 
     def tally(self, source: Any, question: Question, *, key: str, progress: Progress = lambda _: None) -> BoundsReport:
         """Refuse: what bounds take away of records in memory, `missing` says."""

@@ -228,7 +228,7 @@ def _charge(transaction: Transaction, known: Known, spend: Spend, analyst: str, 
     rows = transaction.run(_conditional_update(len(amounts) - 1), [*parameters, spend.dataset, analyst, priced.terms])
     if not rows:
         if find_budget(transaction, spend.dataset, analyst) != known.opened:  # raises if it was closed or is not there
-            raise BudgetConflict(f"the ledger of {account_name(spend.dataset, analyst)} was replaced: open it anew")
+            raise BudgetConflict(f"the ledger of {account_name(spend.dataset, analyst)} was replaced: open it again")
         raise _exhausted(spent_in(transaction, budget, *key)[0], budget, key, priced)
     number, made = (int(part) for part in rows[0])
     transaction.run(

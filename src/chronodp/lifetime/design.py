@@ -143,7 +143,7 @@ class LifetimeDesign:
         if asked is not None:
             for bound, given in (("clip", clip), ("at_most", at_most)):
                 if given is not None:
-                    raise InvalidArgument(bound, given, "left out beside ask: the question has bounds of its own")
+                    raise InvalidArgument(bound, given, "left out with ask: the question has its own bounds")
             return self._asked(name, asked, takes, start=start, end=end, late=late, again=again)
         if takes is not None:
             raise InvalidArgument("takes", takes, "given with ask: the noise of the series itself stays as it is")

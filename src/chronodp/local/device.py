@@ -291,7 +291,7 @@ class Device:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             other = sound = False
         if other:
-            raise Refused("state", "it belongs to another plan; each plan has a budget of its own")
+            raise Refused("state", "it belongs to another plan; each plan has its own budget")
         if not sound:
             raise Refused("state", "its file is damaged; without it nothing may be told")
         return state

@@ -26,7 +26,7 @@ _CELLS = 2**20  # variances that are held at a time
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Noisy values that are added or removed.
+    """Noisy values, some of which may be missing.
 
     Attributes:
         values: periods × places, 0 where there is none.

@@ -232,4 +232,4 @@ def _adversary(design: Design) -> str:
     right = (1 + adversary.total_variation(design.epsilon, design.delta)) / 2
     if design.law == "gaussian":
         right = float(ndtr(gaussian.mu(design.cost) / 2))  # exact: telling N(0, 1) from N(mu, 1)
-    return f"who guesses whether the unit is in the data is right at most {right:.1%} of the time, 50 % without it"
+    return f"a guess whether the unit is in the data is right at most {right:.1%} of the time, instead of 50 %"

@@ -115,7 +115,7 @@ class Table(DeclaredTable):
         if self.calendar is None:
             raise InvalidArgument("every", every, "used only where periods have dates")
         if not self.measure.in_blocks:
-            raise InvalidArgument(statistic, str(self.measure), "asked of a count, or of a sum with a clip")
+            raise InvalidArgument(statistic, str(self.measure), "used with a count, or with a sum with a clip")
         outer = coarser(self.calendar, every)
         calendar = Calendar.from_length(every, self.calendar.start, len(outer.starts), self.calendar.timezone)
         measure = Blocks(statistic, self.measure, self.calendar)

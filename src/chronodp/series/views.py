@@ -293,6 +293,6 @@ def _made(view: View, asked: str) -> Made:
         raise InvalidArgument(asked, view.title, allowed)
     if view.made is None:
         raise InvalidArgument(
-            asked, view.title, "asked of numbers as they were released: smooth, filter and publish last"
+            asked, view.title, "used with numbers as they were released: smooth, filter and publish last"
         )
     return view.made

@@ -68,7 +68,7 @@ def page(tried: Tried, doors: Door) -> str:
 
 def _alone(tried: Tried) -> Iterable[str]:
     notes = _Notes()
-    yield f"| | {' | '.join(_called(unit) for unit in UNITS)} |"
+    yield f"| feature | {' | '.join(_called(unit) for unit in UNITS)} |"
     yield f"|---|{'---|' * len(UNITS)}"
     for feature in FEATURES:
         yield f"| {feature.name} | {' | '.join(notes.mark(tried[unit][(feature,)]) for unit in UNITS)} |"
@@ -78,7 +78,7 @@ def _alone(tried: Tried) -> Iterable[str]:
 def _matrix(outcomes: Mapping[Combination, Outcome]) -> Iterable[str]:
     notes = _Notes()
     there = [feature for feature in FEATURES if (feature,) in outcomes]
-    yield f"| | {' | '.join(map(_letter, range(len(there) - 1)))} |"
+    yield f"| feature | {' | '.join(map(_letter, range(len(there) - 1)))} |"
     yield f"|---|{'---|' * (len(there) - 1)}"
     for place, feature in enumerate(there):
         cells = [notes.mark(outcomes.get((other, feature))) for other in there[:place]]
@@ -89,7 +89,7 @@ def _matrix(outcomes: Mapping[Combination, Outcome]) -> Iterable[str]:
 
 def _by_door(doors: Door) -> Iterable[str]:
     notes = _Notes()
-    yield f"| | {' | '.join(doors)} |"
+    yield f"| feature | {' | '.join(doors)} |"
     yield f"|---|{'---|' * len(doors)}"
     for feature in FEATURES:
         yield f"| {feature.name} | {' | '.join(notes.mark(outcomes[feature]) for outcomes in doors.values())} |"

@@ -160,7 +160,9 @@ class FranDesign:
             longest = self.unit.periods_touched(None, horizon=None)
             return longest if self.horizon is None else min(longest, self.horizon - self.oldest)
         if self.horizon is None:
-            raise MissingBound("horizon", "a whole sequence without end has no finite price")
+            raise MissingBound(
+                "horizon", "a number of periods: protecting a whole endless sequence has no finite price"
+            )
         return self.horizon - self.oldest
 
     def _dearest(self, count: int) -> Fraction:
@@ -185,4 +187,7 @@ def _check_unit(unit: object, horizon: int | None) -> None:
     if not isinstance(unit, Window | User) or unit.relation != "replace":
         raise InvalidArgument("unit", unit, "Window(1, relation='replace') for one record, Window(w, …) or User(…)")
     if unit.whole_person and horizon is None:
-        raise MissingBound("horizon", "a whole sequence without end has no finite price: give one, or take a Window")
+        raise MissingBound(
+            "horizon",
+            "a number of periods, or a Window as the unit: protecting a whole endless sequence has no finite price",
+        )

@@ -42,7 +42,7 @@ class Journal:
         except (OSError, ValueError, TypeError):
             raise UnreadableSource(f"{path.name} is no journal of a run, or damaged") from None
         if self._entry.run != run:
-            raise RoundConflict(f"{path.name} is the journal of another run: give each run a journal of its own")
+            raise RoundConflict(f"{path.name} is the journal of another run: give each run its own journal")
 
     def knows(self, round_number: int, attempt: int) -> bool:
         """Return whether this attempt was begun before, by a process that is gone."""

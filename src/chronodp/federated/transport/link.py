@@ -56,7 +56,7 @@ class Link:
                 return found
         except (ValueError, KeyError, TypeError):
             pass
-        raise MessageRefused("the server does not say where the run stands: it is another one, or of another version")
+        raise MessageRefused("the server does not say how far the run is: it is another server, or another version")
 
     def parameters(self, round_number: int) -> bytes:
         """Return the parameters from which the round under way starts."""

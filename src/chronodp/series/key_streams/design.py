@@ -142,7 +142,9 @@ def design_key_stream(
     longest = check_whole("longest", longest, most=_TEXT)
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     if not delta:
-        raise InvalidArgument("delta", delta, "above 0: a key that one person holds alone is told now and then")
+        raise InvalidArgument(
+            "delta", delta, "above 0: a key that only one person holds may be published, with at most this probability"
+        )
     alone = check_fraction("key_delta", float(_SHARE * decimal_value(delta)) if key_delta is None else key_delta)
     if alone >= delta:
         raise InvalidArgument("key_delta", alone, f"below delta, {delta:g}: noise needs the rest")
@@ -164,7 +166,7 @@ def _check_limits(
 ) -> None:
     """Refuse a unit that is not argued, and limits that are missing or have no place."""
     if isinstance(unit, Window):
-        raise InvalidArgument("unit", str(unit), "User, UserPeriod or Event: keys are told of people so far")
+        raise InvalidArgument("unit", str(unit), "User, UserPeriod or Event")
     if unit.whole_person:
         if max_keys is None:
             raise MissingBound("max_keys", "say how many keys of one person count, over all steps: the first ones")

@@ -55,4 +55,4 @@ def _adversary(design: QuantileDesign) -> str:
     right = (1 + adversary.total_variation(design.epsilon, design.delta)) / 2
     if design.delta:
         right = min(right, float(ndtr(gaussian.mu(design.cost) / 2)))
-    return f"who guesses whether the unit is in the data is right at most {right:.1%} of the time, 50 % without it"
+    return f"a guess whether the unit is in the data is right at most {right:.1%} of the time, instead of 50 %"

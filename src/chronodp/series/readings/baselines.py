@@ -70,7 +70,7 @@ def _numbered(rows: Rows, baseline: tuple[object, object] | list[object]) -> Who
 def _by_weekday(rows: Rows, calendar: Calendar, inside: Wholes) -> tuple[tuple[Wholes, ...], Wholes]:
     lengths = calendar.edges[rows.windows.stops] - calendar.edges[rows.windows.starts]
     if not rows.abut or lengths.min() < 23 * _HOUR or lengths.max() > 25 * _HOUR:
-        raise InvalidArgument("match", "weekday", "None, or asked of days: resample('1D') first")
+        raise InvalidArgument("match", "weekday", "None, or used with days: call resample('1D') first")
     days = np.array([moment_at(int(date)).astimezone(calendar.zone).weekday() for date in rows.dates])
     found = []
     for day, name in enumerate(_DAYS):

@@ -100,7 +100,7 @@ def rolled(made: Made, n: int) -> Made:
     """Return means over each row and those before it."""
     if isinstance(made, PooledReading):
         if not made.rows.abut:
-            raise InvalidArgument("rolling", made.rows.kind, "asked of rows that share no period")
+            raise InvalidArgument("rolling", made.rows.kind, "used with rows that share no period")
         return replace(made, rows=made.rows.rolled(n)[0])
     linear = linear_of(made, "rolling")
     rows, starts, stops = linear.rows.rolled(n)

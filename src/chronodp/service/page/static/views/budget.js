@@ -53,13 +53,13 @@ export const show = async (place, { api, me, signal }, wanted) => {
         { label: "Counted in", cell: ([, part]) => part.name },
         { label: "Spent", numeric: true, cell: ([, part]) => number(part.spent) },
         { label: "Limit", numeric: true, cell: ([, part]) => number(part.limit) },
-        { label: "Left, by itself", numeric: true, cell: ([, part]) => number(part.left) },
+        { label: "Left", numeric: true, cell: ([, part]) => number(part.left) },
       ],
       accounts.flatMap(([who, account]) => account.told.map((part) => [who, part])),
     ),
     ...(whole.told.every((part) => part.adds)
       ? []
-      : [make("p", { class: "note" }, "Epsilons of noise add up to less than their sum: what is left is told by itself.")]),
+      : [make("p", { class: "note" }, "Several noisy releases together cost less than the sum of their ε. So what is left can be more than the limit minus what is spent.")]),
     ...(whole.unreleased.length
       ? [make("p", { class: "note" }, `Debited but never released: ${whole.unreleased.join(", ")}.`)]
       : []),
