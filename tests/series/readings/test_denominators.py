@@ -35,6 +35,7 @@ def test_sets_hold_however_small_the_denominator(law: Law, shape: str, trials: T
 
 
 @pytest.mark.parametrize(("law", "shape"), NOISES, ids=NAMES)
+@pytest.mark.long
 def test_small_denominators_have_no_end_and_large_ones_do(law: Law, shape: str, trials: Trials) -> None:
     for found in counted(law, shape, trials(20_000, least=2_000)).values():
         assert found.unbounded[0] > 0.9
