@@ -12,6 +12,8 @@ from tests.conftest import Trials
 
 from chronodp.postprocess import Law
 
+pytestmark = pytest.mark.long
+
 FALSE_ALARM = 1e-9
 NAMES = [f"{law}, {shape}" for law, shape in NOISES]
 
@@ -21,7 +23,6 @@ def counted(law: Law, shape: str, runs: int) -> dict[str, Counted]:
     return dict(count(law, shape, runs=runs, seed="tests"))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("law", "shape"), NOISES, ids=NAMES)
 def test_sets_hold_however_small_the_denominator(law: Law, shape: str, trials: Trials) -> None:
     runs = trials(20_000, least=2_000)
@@ -35,7 +36,6 @@ def test_sets_hold_however_small_the_denominator(law: Law, shape: str, trials: T
 
 
 @pytest.mark.parametrize(("law", "shape"), NOISES, ids=NAMES)
-@pytest.mark.long
 def test_small_denominators_have_no_end_and_large_ones_do(law: Law, shape: str, trials: Trials) -> None:
     for found in counted(law, shape, trials(20_000, least=2_000)).values():
         assert found.unbounded[0] > 0.9
