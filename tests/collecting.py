@@ -20,6 +20,7 @@ def pytest_collection() -> None:
 def pytest_collection_finish() -> None:
     """Leave modules and tests out of every later look for garbage, of which there are many."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # a fortieth of the looks: tests make much that goes by itself, and few circles
     gc.enable()
     atexit.register(gc.unfreeze)  # libraries complain of what is left when Python ends
 

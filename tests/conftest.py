@@ -9,9 +9,9 @@ import shutil
 import socket
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import typer.main
@@ -20,12 +20,15 @@ from hypothesis import settings
 from tests import collecting, luck, rings
 
 SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
+CASES = int(os.environ.get("CHRONODP_CASES", "1"))
 GOLDEN = Path(__file__).parent / "golden"
+_Case = TypeVar("_Case")
+_ROOMY = "-Xms1g -Xmn400m -XX:MetaspaceSize=512m"  # else Java cleans up a dozen times while Spark loads its classes
 
 # The program's hundred commands do not change, and putting them together takes longer than most of them run.
 typer.main.get_command = functools.cache(typer.main.get_command)
 
-settings.register_profile("chronodp", max_examples=max(20, int(400 * SCALE)), deadline=None, derandomize=True)
+settings.register_profile("chronodp", max_examples=max(10, int(400 * SCALE)), deadline=None, derandomize=True)
 settings.load_profile("chronodp")
 
 
@@ -36,8 +39,10 @@ def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(plugin)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     rings.arrange(items)
+    if CASES > 1 and (left := rings.thin(items, CASES)):
+        config.hook.pytest_deselected(items=left)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,6 +76,10 @@ class Trials:
     def __call__(self, stated: int, *, least: int = 1) -> int:
         return max(least, int(stated * SCALE))
 
+    def some(self, cases: Sequence[_Case], every: int) -> Sequence[_Case]:
+        """Return all cases at stated counts, and otherwise each so many-th: a few that cover what all repeat."""
+        return cases if SCALE >= 1 else cases[::every]
+
 
 @pytest.fixture(scope="session")
 def trials() -> Trials:
@@ -89,7 +98,7 @@ def spark() -> Iterator[Any]:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     settings = {
-        "spark.driver.extraJavaOptions": QUICK,
+        "spark.driver.extraJavaOptions": f"{QUICK} {_ROOMY}",
         # One test reaches it over the network.
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",

@@ -19,7 +19,7 @@ import pytest
 
 from tests import warm
 
-__all__ = ["NOT_LOOKED_AT", "arrange", "guard", "watched"]
+__all__ = ["NOT_LOOKED_AT", "arrange", "guard", "thin", "watched"]
 
 NOT_LOOKED_AT = "no Chromium is installed: the page was not looked at in a browser"
 
@@ -47,6 +47,20 @@ def _turn(item: pytest.Item) -> int:
     if item.get_closest_marker("browser"):
         return 2
     return 0 if item.get_closest_marker("processes") or item.get_closest_marker("long") else 1
+
+
+def thin(items: list[pytest.Item], every: int) -> list[pytest.Item]:
+    """Keep each so many-th case of a test that has more than twice as many, and return the others.
+
+    ``make quick`` of all rooms does so, where a look at many things within a minute is worth more than all of one.
+    """
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = {id(item) for those in cases.values() for item in (those[::every] if len(those) > 2 * every else those)}
+    left = [item for item in items if id(item) not in kept]
+    items[:] = [item for item in items if id(item) in kept]
+    return left
 
 
 @functools.cache

@@ -72,6 +72,7 @@ def test_private_data_are_paid_once_and_the_model_carries_its_certificate() -> N
 
 
 @pytest.mark.usefixtures("home")
+@pytest.mark.long
 def test_cuts_turn_numbers_into_states_and_every_number_has_one() -> None:
     table = pd.read_csv("ward.csv")
     plain = json.loads(run("chain", "fit", "ward.csv", *ASKED, "--public", "--json"))
@@ -83,6 +84,7 @@ def test_cuts_turn_numbers_into_states_and_every_number_has_one() -> None:
 
 
 @pytest.mark.usefixtures("home")
+@pytest.mark.long
 def test_rows_by_key_are_the_same_as_columns() -> None:
     wide = pd.read_csv("ward.csv").rename(columns={"breath": "bre'ath"})
     long = wide.melt("at", var_name='th"e one', value_name="state").sample(frac=1.0, random_state=1)

@@ -117,6 +117,7 @@ def test_the_whole_way(opened: Path) -> None:
     assert json.loads(run("lifetime", "verify", *SERIES, "--json")) == {"holds": True, "issues": 3}
 
 
+@pytest.mark.long
 def test_late_rows_are_an_issue_of_their_own(opened: Path) -> None:
     issue(1)
     start, end = MONTHS[1]

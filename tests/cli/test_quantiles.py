@@ -69,6 +69,7 @@ def test_a_saved_release_is_verified_and_read(asked: list[str], tmp_path: Path, 
     assert "holds one release" in refuse("read", drawn, "--part", "km")
 
 
+@pytest.mark.long
 def test_quantiles_beside_counts_in_a_workload(asked: list[str], tmp_path: Path) -> None:
     ledger = ["--ledger", str(tmp_path / "budget.db")]
     run("budget", "open", "trips", "--epsilon", "20", *ledger)

@@ -74,12 +74,14 @@ def test_shares_ratios_and_changes_are_those_of_views() -> None:
 
 
 @pytest.mark.usefixtures("saved")
+@pytest.mark.long
 def test_a_baseline_of_periods_without_dates() -> None:
     told = json.loads(run("read", "numbered.json", "--change", "0", "1", "--json"))
     table = released()["numbered"].change(baseline=(0, 1)).to_pandas()
     assert [row["value"] for row in told["series"]] == pytest.approx(table["value"].tolist())
 
 
+@pytest.mark.long
 def test_tables_and_a_page_are_written(saved: Path) -> None:
     run(
         "read", "laplace.json", "--ratio-to", "another.json", "--out", "r.csv", "--out", "r.parquet", "--page", "r.html"

@@ -42,6 +42,7 @@ def type_in(line: str) -> str:
 
 
 @pytest.mark.parametrize("answers", [COUNT, SUM])
+@pytest.mark.long
 def test_what_it_names_next_runs(table: str, answers: Sequence[str]) -> None:
     said = start(table, answers)
     assert "at (time), who (text), minutes (number)" in said

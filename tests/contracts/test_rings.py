@@ -58,6 +58,18 @@ def test_what_is_started_once_is_found_by_its_name_and_closed_last(tmp_path: Pat
         rings.arrange([Asked(path, "spark")])  # type: ignore[list-item]
 
 
+@pytest.mark.processes  # git tells what changed
+def test_a_look_at_all_rooms_takes_a_third_of_many_cases_and_one_at_a_room_takes_all() -> None:
+    names = [f"test_a[{number}]" for number in range(8)] + [f"test_b[{number}]" for number in range(6)] + ["test_c"]
+    items: Any = [types.SimpleNamespace(nodeid=name) for name in names]
+    left = [one.nodeid for one in rings.thin(items, 3)]
+    assert left == ["test_a[1]", "test_a[2]", "test_a[4]", "test_a[5]", "test_a[7]"]
+    assert [one.nodeid for one in items] == [name for name in names if name not in left]
+    assert "CHRONODP_CASES" in parts.quick()[0].environment
+    assert "CHRONODP_CASES" not in parts.quick("alerts")[0].environment
+    assert all("CHRONODP_CASES" not in part.environment for part in [*parts.test(), *parts.verify()])
+
+
 @pytest.mark.parametrize("fixture", ["spark", "browser"])
 def test_parts_of_what_is_started_once_name_files_that_are_there(fixture: str) -> None:
     named = parts.naming(fixture)
@@ -85,6 +97,7 @@ def test_every_part_is_run_and_told_whatever_fails() -> None:
     assert summary([Outcome(FINE, True, 0.0)]).endswith("before, with the same files\nEverything held.")
 
 
+@pytest.mark.long
 def test_what_held_is_left_out_until_a_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = stamps.Stamps(tmp_path)
     kept.keep(FINE, held=True, output="well")

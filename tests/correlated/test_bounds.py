@@ -137,6 +137,7 @@ def test_a_group_too_large_to_list_falls_back_to_a_bound_that_dies_with_age_and_
     assert found[0].paper_theorem_1 is None
 
 
+@pytest.mark.long
 def test_a_stream_of_releases_never_tells_more_than_the_last_step() -> None:
     gauge = LeakageModel(ring(60, 0.62))
     one, ten, many = (leakage(gauge, query=Mean(), ages=2, epsilon=1.0, releases=n) for n in (1, 10, 1000))

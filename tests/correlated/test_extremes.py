@@ -84,6 +84,7 @@ def test_many_sequences_multiply_to_what_floats_cannot_hold() -> None:
     assert told.certified >= 1.0
 
 
+@pytest.mark.long
 def test_a_state_that_is_never_entered_is_nobodys_present() -> None:
     never = [[0.7, 0.3, 0.5], [0.3, 0.7, 0.5], [0.0, 0.0, 0.0]]
     without = [[0.7, 0.3], [0.3, 0.7]]

@@ -61,6 +61,7 @@ def test_definitions_of_one_period() -> None:
     assert group_ceiling(tied, query=Mean(), epsilon=1.0) == pytest.approx(2.0)
 
 
+@pytest.mark.long
 def test_the_comparison_says_which_numbers_are_bounds() -> None:
     rows = compare_definitions(two(1.0, [[0.99, 0.5], [0.01, 0.5]]), query=Mean(), ages=1, epsilon=1.0)
     truth = leakage(two(1.0, [[0.99, 0.5], [0.01, 0.5]]), query=Mean(), ages=1, epsilon=1.0).exact

@@ -100,6 +100,7 @@ def test_a_release_says_which_keys_were_found(ledger: cdp.Ledger) -> None:
     assert again.keys == made.keys
 
 
+@pytest.mark.long
 def test_the_noise_is_on_what_the_keys_hold(ledger: cdp.Ledger) -> None:
     data = visits()
     made = released(ledger, asked(data))
@@ -116,6 +117,7 @@ def test_the_noise_is_on_what_the_keys_hold(ledger: cdp.Ledger) -> None:
 
 @pytest.mark.parametrize(("unit", "series", "found"), UNITS, ids=str)
 @pytest.mark.parametrize("delta", [1e-5, 0.0])
+@pytest.mark.long
 def test_every_unit_has_its_price(
     unit: Any, series: dict[str, Any], found: dict[str, Any], delta: float, tmp_path: Path
 ) -> None:

@@ -145,6 +145,7 @@ def test_a_death_after_the_choice_goes_on_with_it(tmp_path: Path, gap: str) -> N
 
 @pytest.mark.parametrize("unit", [cdp.User("replace"), cdp.UserPeriod("1W"), cdp.Window(3), cdp.Event()], ids=str)
 @pytest.mark.parametrize("of", ["rows", "people"])
+@pytest.mark.long
 def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
     with cdp.Ledger(tmp_path / "b.db") as store:
         store.open("rides", unit=unit, epsilon=10.0, delta=1e-5)
@@ -162,6 +163,7 @@ def test_every_table_has_an_answer(ledger: cdp.Ledger, data: pandas.DataFrame, d
     assert np.all(np.isfinite(made.to_pandas()["value"]))
 
 
+@pytest.mark.long
 def test_what_was_found_is_public_for_others(ledger: cdp.Ledger) -> None:
     query = rides(frame()).histogram("late", edges=Find(), of="rows")
     plan: Any = query.plan(epsilon=2.0, delta=1e-6)

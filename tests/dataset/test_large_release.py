@@ -60,6 +60,7 @@ def test_a_large_release_is_what_was_drawn(ledger: Ledger, tmp_path: Path) -> No
     np.testing.assert_array_equal(repeated.to_pandas()["value"].to_numpy(), values)
 
 
+@pytest.mark.long
 def test_stretches_are_the_table(ledger: Ledger) -> None:
     import pandas
 

@@ -37,6 +37,7 @@ def scaled(norm: Any = 3.0, *, data: Any = "x.csv", signed: bool = True, **chang
     return meters(data, **({"max_periods": None} | changes)).sum("kwh", bound=Norm(norm, signed))
 
 
+@pytest.mark.long
 def test_people_are_scaled_and_not_cut(ledger: cdp.Ledger) -> None:
     data = frame()
     plan = scaled(data=data).plan(epsilon=1.0, delta=1e-6)

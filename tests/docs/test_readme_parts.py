@@ -67,6 +67,7 @@ def test_a_peer_that_was_not_there_is_no_figure() -> None:
     assert list(column("seconds", by="theirs")(rows)) == [3.0]
 
 
+@pytest.mark.long
 def test_as_fast_as_is_said_of_what_is_so_in_every_row_on_both_machines() -> None:
     results = RESULTS.read_text(encoding="utf-8")
     for page in pages():

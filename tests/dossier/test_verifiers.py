@@ -141,6 +141,7 @@ def test_script_has_a_hundred_lines_and_needs_cryptography_alone() -> None:
     assert imported - set(sys.stdlib_module_names) == {"cryptography"}
 
 
+@pytest.mark.long
 def test_every_kind_of_release_verifies(
     everything: cdp.Ledger, tmp_path: Path, by_script: Callable[[Files, str], list[str]]
 ) -> None:

@@ -190,6 +190,7 @@ def test_squares_that_could_leave_64_bits_are_refused_before_anything_is_read() 
         Question(CALENDARS[0], "at", "who", "number", Grid(1.0), (0, 1), squares=63)
 
 
+@pytest.mark.long
 def test_another_key_chooses_other_periods(town: tuple[pyarrow.Table, Question, Totals]) -> None:
     table, question, expected = town
     other = DuckDB(threads=2).totals(find_source(table), question, key="another")

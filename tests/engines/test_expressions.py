@@ -280,6 +280,7 @@ def test_missing_columns_and_times_are_refused_as_others_are() -> None:
     assert total(question(None, where="DELAY > 0"), Delay=[1]) == [1.0]  # capitals aside, as everywhere
 
 
+@pytest.mark.long
 def test_the_owner_sees_how_many_rows_the_filter_leaves_out() -> None:
     source = find_source(table(n=[1.0, -1.0, None], k=["1", "x", "2"]))
     check = DuckDB(threads=1).look(source, question("k", where="n > 0"))

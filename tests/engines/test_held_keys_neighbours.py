@@ -131,6 +131,7 @@ def test_duckdb_moves_no_more(trials: Trials) -> None:
             assert (keys <= case.keys, each <= 1, squares <= case.squares) == (True, True, True)
 
 
+@pytest.mark.long
 def test_a_choice_across_units_moves_twice_as_many_keys() -> None:
     """Why blocks smaller than the series need a choice in each period, as ``golden/keys/units.json`` counts."""
     for groups in (1, 2):

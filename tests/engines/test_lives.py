@@ -151,6 +151,7 @@ def test_with_room_for_all_totals_are_those_without_lives() -> None:
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 @pytest.mark.parametrize("pays", ["share", "own"])
+@pytest.mark.long
 def test_a_life_fits_exactly_as_many_periods_at_the_clip(book: Book, pays: str) -> None:
     for life, steps in ((1, 7), (3, STEPS), (5, 3 * 2**16 - 1)):
         question = replace(summed(), clip=(0, steps))
@@ -293,6 +294,7 @@ def test_own_prices_keep_what_shares_keep_and_more() -> None:
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 @pytest.mark.parametrize("pays", ["share", "own"])
+@pytest.mark.long
 def test_six_issues_of_two_shares_give_the_golden_sums(book: Book, pays: str) -> None:
     golden = json.loads((GOLDEN / "durability.json").read_text(encoding="utf-8"))
     tally, groups = MemoryTally(), ("a", "b")

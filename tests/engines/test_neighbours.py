@@ -168,6 +168,7 @@ def broken(case: Case, **changes: object) -> float:
 class TestBrokenTwinsAreCaught:
     """The same check finds what goes wrong when one limit is forgotten, or applied where it must not be."""
 
+    @pytest.mark.long
     def test_no_limit_on_periods(self) -> None:
         assert broken(Case(MEASURES["sum"], User(), HOURS), max_periods=None) > 1.01
 
@@ -192,6 +193,7 @@ class TestBrokenTwinsAreCaught:
         case = Case(Count(at_most=1), User(), HOURS)
         assert broken(case, clip=(0, 3 * case.ask()[1].clip[1])) > 1.01
 
+    @pytest.mark.long
     def test_a_choice_of_periods_under_a_window(self) -> None:
         assert broken(Case(MEASURES["sum"], Window(2), HOURS), max_periods=2) > 1.01
 
@@ -201,6 +203,7 @@ class TestBrokenTwinsAreCaught:
         far = (-(2**31) + 1, 2**31 - 1)
         assert broken(case, norm=int(stated / step), clip=far, max_places=None) > 1.2
 
+    @pytest.mark.long
     def test_series_scaled_to_the_nearest_step(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def nearest(cell: int, squares: int, norm: int) -> int:
             return cell if squares <= norm**2 else round(cell * norm / math.sqrt(squares))
@@ -209,6 +212,7 @@ class TestBrokenTwinsAreCaught:
         case = Case(ScaledSum("number", 2.5), User(), HOURS)
         assert any(worst(case, "reference", worlds=300, seed=seed, key="k") > 1 + 1e-12 for seed in range(5))
 
+    @pytest.mark.long
     def test_a_choice_of_groups_under_events(self) -> None:
         assert broken(Case(MEASURES["sum"], Event(), HOURS), max_places=1) > 1.01
 

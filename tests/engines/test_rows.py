@@ -162,6 +162,7 @@ def named(world: World) -> str:
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=named)
+@pytest.mark.long
 def test_no_neighbours_differ_by_more_than_is_stated_and_some_by_all_of_it(world: World) -> None:
     l1, l2 = worst(world, 4)
     assert max(l1, l2) <= 1 + 1e-12

@@ -64,7 +64,9 @@ def test_small_worlds_agree_with_the_reference(spark: Any, trials: Trials, tmp_p
     calendar = CALENDARS[1]
     chance = random.Random(3)
     worlds = [random_world(chance, calendar, most=60) for _ in range(trials(2000, least=100))]
-    for index, question in enumerate(questions(calendar)[::2]):
+    # Rows that are weighed come in the next test.
+    asked = questions(calendar) if trials(100) == 100 else [one for one in questions(calendar) if one.rows is None][::2]
+    for index, question in enumerate(asked):
         wide, table = widened_table(worlds, question)
         pyarrow.parquet.write_table(table, tmp_path / f"{index}.parquet")
         frame = spark.read.parquet(str(tmp_path / f"{index}.parquet"))
@@ -73,7 +75,9 @@ def test_small_worlds_agree_with_the_reference(spark: Any, trials: Trials, tmp_p
         assert same(Spark().totals(find_source(frame), wide, key="key"), expected)
 
 
-def test_weighed_rows_agree_with_the_reference_and_so_does_what_the_owner_sees(spark: Any, tmp_path: Path) -> None:
+def test_weighed_rows_agree_with_the_reference_and_so_does_what_the_owner_sees(
+    spark: Any, trials: Trials, tmp_path: Path
+) -> None:
     calendar = CALENDARS[1]
     chance = random.Random(4)
     worlds = [random_world(chance, calendar, most=60) for _ in range(25)]
@@ -88,7 +92,9 @@ def test_weighed_rows_agree_with_the_reference_and_so_does_what_the_owner_sees(s
         assert expected.people.sum() > 100
         assert same(Spark().totals(source, wide, key="key"), expected)
         assert same(run_duckdb(worlds, question, "key"), expected)
-        assert Spark().tally(source, wide, key="key") == DuckDB(threads=2).tally(find_source(table), wide, key="key")
+        if index % 2 or trials(100) == 100:
+            told = Spark().tally(source, wide, key="key")
+            assert told == DuckDB(threads=2).tally(find_source(table), wide, key="key")
 
 
 @pytest.mark.parametrize("user", ["who", None])

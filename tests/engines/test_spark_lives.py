@@ -55,7 +55,7 @@ def test_a_frame_of_nobody_books_nothing(spark: Any, tmp_path: Path) -> None:
     assert equal(found, book_reference([], asked, MemoryTally(), key="k"))
 
 
-def test_totals_and_payments_are_of_one_reading(spark: Any, tmp_path: Path) -> None:
+def test_totals_and_payments_are_of_one_reading(spark: Any, trials: Trials, tmp_path: Path) -> None:
     """A frame that gives other rows each time: whoever is counted has paid, and for nothing else."""
     from pyspark.sql.types import DoubleType, StringType, StructField, StructType, TimestampType
 
@@ -66,7 +66,7 @@ def test_totals_and_payments_are_of_one_reading(spark: Any, tmp_path: Path) -> N
     # Half of the rows, others in each run of a task: its plan does not say so, as that of an owner's code need not.
     changing = source.frame.select("who", "at", "number").rdd.filter(lambda _: __import__("os").urandom(1)[0] < 128)
     frame = spark.createDataFrame(changing, StructType(types))
-    for _ in range(3):
+    for _ in range(trials(3)):
         booked = Spark().book(find_source(frame), asked, MemoryTally(), key="k")
         periods = booked.spent // asked.price.prices[0]  # type: ignore[union-attr]
         assert booked.totals.people.sum() == periods.sum() > 0  # one cell a period

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from experiments.figures import Curve, Figure, Level, Panel, Stated
 from experiments.figures.gallery import gallery_page
 from experiments.figures.writing import write_figure
@@ -52,6 +53,7 @@ def drawn() -> Figure:
     )
 
 
+@pytest.mark.long
 def test_a_figure_is_a_page_a_picture_and_a_table_in_each_gallery(tmp_path: Path) -> None:
     written = write_figure(drawn(), tmp_path, ("html", "svg", "csv"))
     assert sorted(path.name for path in written) == sorted(
@@ -76,6 +78,7 @@ def read(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
+@pytest.mark.long
 def test_the_same_figure_is_the_same_picture(tmp_path: Path) -> None:
     first = write_figure(drawn(), tmp_path / "a", ("svg", "csv"))
     second = write_figure(drawn(), tmp_path / "b", ("svg", "csv"))

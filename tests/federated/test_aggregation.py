@@ -45,6 +45,7 @@ def test_holders_may_fall_silent_in_any_phase(trials: Trials) -> None:
     assert aborted >= 10
 
 
+@pytest.mark.long
 def test_the_threshold_is_exact_in_every_phase() -> None:
     for phase in Phase:
         crowd = PeopleIndex(6)

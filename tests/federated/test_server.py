@@ -193,6 +193,7 @@ def test_a_run_goes_through_and_a_slow_holder_is_left_out(place: Place) -> None:
     assert people["h3"].step()["done"]
 
 
+@pytest.mark.long
 def test_a_holder_has_seen_the_end_when_it_has_what_came_of_it(tmp_path: Path) -> None:
     """A server that left as soon as all had heard of the end would leave the last of them without the model."""
     place = Place(tmp_path, rounds=1)

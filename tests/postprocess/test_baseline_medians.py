@@ -96,6 +96,7 @@ def test_one_week_is_a_plain_ratio() -> None:
             assert getattr(one, name) == pytest.approx(getattr(plain, name), rel=1e-5, nan_ok=True)
 
 
+@pytest.mark.long
 def test_two_weeks_are_their_mean() -> None:
     n, d = np.array([8.0, 8.0, 70.0]), np.array([5.0, 1.0, 100.0])
     two = median_sets(n, d, law="laplace", weeks=2, level=0.95, numerator_scale=1.0, denominator_scale=1.0)
@@ -142,6 +143,7 @@ def test_medians_miss_no_more_than_they_may(law: Law, weeks: int, shape: str, tr
 @pytest.mark.parametrize("weeks", [4, 5])
 @pytest.mark.parametrize("shape", ["equal", "worst", "spread"])
 @pytest.mark.parametrize("ratio", [-0.6, 1.0, 1.4])
+@pytest.mark.long
 def test_ratios_to_a_median_hold(law: Law, weeks: int, shape: str, ratio: float, trials: Trials) -> None:
     """Weeks of unequal noise too, taken as the largest."""
     count = trials(40_000, least=4_000)

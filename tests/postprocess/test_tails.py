@@ -153,6 +153,7 @@ MIXTURES: list[Kinds] = [
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kinds", MIXTURES, ids=str)
+@pytest.mark.long
 def test_two_weights_together(kinds: Kinds, level: float) -> None:
     first, second = kinds
     quantile = mixed_quantile("laplace", first, second, level)

@@ -99,6 +99,7 @@ def test_fixed_lengths_against_every_place_of_a_stretch(
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu"])
 @pytest.mark.parametrize("every", ["15min", "30min", "1h", "6h"])
 @pytest.mark.parametrize("periods", [1, 4, 25])
+@pytest.mark.long
 def test_windows_of_hours_against_days_one_by_one(zone: str, every: str, periods: int) -> None:
     hours, day = Stretches(periods, every, None, None), Stretches(1, "1D", zone, None)
     width = {"15min": 1, "30min": 2, "1h": 4, "6h": 24}[every] * QUARTER
@@ -227,6 +228,7 @@ def day(zone: str, relation: Relation = "add_remove") -> UserPeriod:
         (UserPeriod("9000Y", timezone="UTC"), day("Asia/Tokyo"), None),
     ],
 )
+@pytest.mark.long
 def test_prices_across_lengths_and_zones(held: Unit, wanted: Unit, steps: int | None) -> None:
     assert price(held, wanted) == steps
 

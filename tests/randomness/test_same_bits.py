@@ -198,6 +198,7 @@ def pairs_near_boundaries(scale: float, count: int, seed: int) -> Words:
 
 
 @pytest.mark.parametrize("scale", [16.0, 1000.3, 2.0**20])
+@pytest.mark.long
 def test_pairs_agree_near_a_boundary_and_an_injected_error_is_caught(scale: float, trials: Trials) -> None:
     words = pairs_near_boundaries(scale, trials(6_000, least=400), seed=23)
     expected = reference_pairs(words, scale)

@@ -200,6 +200,7 @@ def chosen(store: cdp.Ledger, pieces: Any, orders: Any = ("0,0,0", "1,0,0", "2,0
     return choose_order(pieces, orders, ledger=store, **(options | changes))
 
 
+@pytest.mark.long
 def test_a_panel_chooses_its_order(ledger: cdp.Ledger) -> None:
     people = Panel(second_order_people(120, 120, 1))
     made = chosen(ledger, people)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtr
 
 from chronodp.accounting import gaussian
 from chronodp.series.branching import Branching
@@ -26,7 +26,7 @@ MOVES = ((0, 0), (1, 0), (0, 1))  # what one event may add to a step, on either 
 def chance(draws: NDArray[np.int64]) -> Floats:
     """The law of floor(sigma Z + 1/2)."""
     edges = draws - 0.5
-    return np.asarray(stats.norm.cdf((edges + 1) / SIGMA) - stats.norm.cdf(edges / SIGMA))
+    return np.asarray(ndtr((edges + 1) / SIGMA) - ndtr(edges / SIGMA))
 
 
 def told_back(buffers: Floats, noise: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:

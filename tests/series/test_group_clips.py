@@ -244,6 +244,7 @@ def test_the_plan_says_whose_noise_is_which(table: pd.DataFrame) -> None:
     )
 
 
+@pytest.mark.long
 def test_what_limits_people_may_be_found_beside_them(table: pd.DataFrame, tmp_path: Any) -> None:
     asked = TimeSeries(
         table,

@@ -201,6 +201,7 @@ def test_a_release_cannot_be_given_another_ones_certificate(ledger: cdp.Ledger) 
         cdp.Release(one.text, SignedLink("{}", one.signed.signature))
 
 
+@pytest.mark.long
 def test_a_seeded_run_says_so_everywhere(ledger: cdp.Ledger, tmp_path: Path) -> None:
     plan = night().count().plan(epsilon=1.0)
     warning = "SEEDED RUN, FOR TESTS ONLY"

@@ -56,6 +56,7 @@ def test_tables_have_times_groups_and_bins(ledger: cdp.Ledger) -> None:
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.long
 def test_running_rolling_and_resampled_are_numpys(delta: float, ledger: cdp.Ledger) -> None:
     query = three_days().sum("kwh", clip=(0.0, 4.0)).by(region=["north", "south"])
     release = made(query.plan(epsilon=1.0, delta=delta), ledger)

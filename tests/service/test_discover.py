@@ -315,6 +315,7 @@ def test_a_policy_that_says_nothing_lets_no_keys_be_found(tmp_path: Path) -> Non
     curator.close()
 
 
+@pytest.mark.long
 def test_every_reading_and_the_decision_end_at_allowed_moments(dataset: Dataset, tmp_path: Path) -> None:
     moments = [0.0]
 
@@ -402,6 +403,7 @@ def nonces(curator: Curator) -> list[Any]:
         return [row[0] for row in transaction.run("SELECT chosen FROM choices WHERE chosen IS NOT NULL")]
 
 
+@pytest.mark.long
 def test_no_key_is_told_where_something_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

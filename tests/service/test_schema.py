@@ -33,13 +33,14 @@ def test_no_server_error_and_no_undocumented_answer(tmp_path: Path, trials: Tria
     with open_house(policy, str(tmp_path / "budget.db")) as house:
         for number, question in enumerate((SUM, COUNT)):
             house.finish("ana", house.submit("ana", f"r{number}", question).json()["id"])
-        said = fuzz(house, who, calls=trials(5_000, least=80), folder=tmp_path)
+        calls = 5_000 if trials(100) == 100 else 80  # every route is called a few times
+        said = fuzz(house, who, calls=calls, folder=tmp_path)
     assert " passed" in said, said
     assert "server error" not in said.lower(), said
     assert re.search(r"(\d+) generated, (\d+) passed", said), said
     generated, passed = map(int, re.findall(r"(\d+) generated, (\d+) passed", said)[0])
     assert generated == passed, said
-    assert generated >= trials(5_000, least=80), said
+    assert generated >= calls, said
 
 
 def fuzz(house: House, who: str, *, calls: int, folder: Path) -> str:

@@ -108,6 +108,7 @@ def test_a_histogram_of_quantiles_stands_among_others(ledger: cdp.Ledger) -> Non
     assert (frame["lower"] <= frame["value"]).all()
 
 
+@pytest.mark.long
 def test_the_same_quantiles_are_paid_once(ledger: cdp.Ledger) -> None:
     asked = trips().quantiles("v", [0.5], edges=EDGES)
     plan = cdp.plan_together({"a": asked, "b": asked}, epsilon=1.0)

@@ -86,6 +86,7 @@ def erfc_between(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("rule", [*SHIPPED, Rounds(MU, 4e-7, 50)], ids=str)
+@pytest.mark.long
 def test_a_lone_key_passes_within_delta_by_interval_arithmetic(rule: Rounds) -> None:
     before, mpmath.iv.prec = mpmath.iv.prec, 120
     try:

@@ -78,6 +78,7 @@ def test_keys_are_told_with_their_past_and_carried_on(ledger: Ledger) -> None:
         assert np.array_equal(told.half, again.half)
 
 
+@pytest.mark.long
 def test_a_resumed_stream_tells_what_an_unbroken_one_tells(ledger: Ledger, tmp_path: Path) -> None:
     """Resumed after every step, from rows and secret alone: the same keys, at the same steps, to the last digit."""
     chance = np.random.default_rng(3)

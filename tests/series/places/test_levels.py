@@ -52,6 +52,7 @@ def test_one_level_is_that_of_the_whole_table(release: cdp.Release) -> None:
     assert release.at_level("county").certificate.processing == ("of level county",)
 
 
+@pytest.mark.long
 def test_a_level_that_is_not_there_is_refused(release: cdp.Release) -> None:
     with pytest.raises(InvalidArgument, match="level must be one of country, state, county; got 'town'"):
         release.at_level("town")

@@ -167,6 +167,7 @@ def test_every_unit_has_its_change(unit: Any, changes: tuple[int, ...], factor: 
         assert size.l1 == table.sensitivities()[0].l1
 
 
+@pytest.mark.long
 def test_focus_moves_error_between_levels() -> None:
     query = series(cdp.UserPeriod("1D")).count()
 

@@ -12,6 +12,8 @@ from tests.conftest import Trials
 
 from chronodp.postprocess import Law
 
+pytestmark = pytest.mark.long
+
 FALSE_ALARM = 1e-9
 NAMES = [f"{law}, {shape}" for law, shape in NOISES]
 
@@ -21,7 +23,6 @@ def counted(law: Law, shape: str, runs: int) -> dict[str, Counted]:
     return dict(count(law, shape, runs=runs, seed="tests"))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("law", "shape"), NOISES, ids=NAMES)
 def test_sets_hold_however_small_the_denominator(law: Law, shape: str, trials: Trials) -> None:
     runs = trials(20_000, least=2_000)

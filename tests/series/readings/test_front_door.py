@@ -155,6 +155,7 @@ def test_denominators_of_fewer_groups(town: dict[str, cdp.Release]) -> None:
 @pytest.mark.parametrize("name", NOISES)
 @pytest.mark.parametrize("match", [None, "weekday"])
 @pytest.mark.parametrize("statistic", ["mean", "median"])
+@pytest.mark.long
 def test_changes_against_a_baseline(name: str, match: Any, statistic: Any, town: dict[str, cdp.Release]) -> None:
     release = town[name].over()
     each = numbers(release, columns=1)[:, 0]

@@ -71,6 +71,7 @@ def test_no_two_people_lie_farther_apart(shape: SquareRoot | BufferedLinear) -> 
 
 @pytest.mark.parametrize("length", [1, 2, 4])
 @pytest.mark.parametrize("window", [1, 2, 3])
+@pytest.mark.long
 def test_no_stretch_of_a_person_reaches_farther(length: int, window: int) -> None:
     horizon = 7
     read = range(-(window - 1), horizon)

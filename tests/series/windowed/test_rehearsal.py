@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from tests.conftest import Trials
 
 from chronodp.errors import InvalidArgument
 from chronodp.randomness import seeded
@@ -27,6 +29,11 @@ def examples() -> dict[str, NDArray[np.float64]]:
     }
 
 
+@cache
+def rehearsed(case: str, runs: int) -> pd.DataFrame:
+    return rehearse(examples()[case], window=40, change=1.0, epsilon=1.0, delta=1e-6, runs=runs, entropy=seeded(3))
+
+
 def rmse(table: pd.DataFrame, name: str, noise: str = "laplace", reading: str = "as released") -> float:
     chosen = table[
         table["mechanism"].str.startswith(NAMES[name]) & (table["noise"] == noise) & (table["reading"] == reading)
@@ -36,9 +43,9 @@ def rmse(table: pd.DataFrame, name: str, noise: str = "laplace", reading: str = 
 
 @pytest.mark.parametrize("case", ["constant", "randwalk_sd5"])
 @pytest.mark.long
-def test_errors_are_the_published_ones(case: str, golden: Any) -> None:
+def test_errors_are_the_published_ones(case: str, golden: Any, trials: Trials) -> None:
     known = golden("continual/wevent_d100.json")[f"w40_{case}"]
-    table = rehearse(examples()[case], window=40, change=1.0, epsilon=1.0, delta=1e-6, runs=2, entropy=seeded(3))
+    table = rehearsed(case, trials(2))
     for name in NAMES:
         assert rmse(table, name) == pytest.approx(known[name], rel=0.05 if name in {"Uniform", "Sample"} else 0.15)
     assert rmse(table, "Uniform", "gaussian") == pytest.approx(known["UniformGauss"], rel=0.02)
@@ -47,11 +54,8 @@ def test_errors_are_the_published_ones(case: str, golden: Any) -> None:
 
 
 @pytest.mark.long
-def test_which_mechanism_wins_depends_on_how_the_series_moves() -> None:
-    best = {
-        case: rehearse(rows, window=40, change=1.0, epsilon=1.0, delta=1e-6, runs=1, entropy=seeded(4)).iloc[0]
-        for case, rows in examples().items()
-    }
+def test_which_mechanism_wins_depends_on_how_the_series_moves(trials: Trials) -> None:
+    best = {case: rehearsed(case, trials(2)).iloc[0] for case in examples()}
     assert best["constant"]["mechanism"].startswith(NAMES["Sample"])
     assert best["randwalk_sd5"]["reading"] == "Kalman filter"
     assert best["steps"]["mechanism"].startswith(NAMES["BD"])
