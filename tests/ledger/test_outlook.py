@@ -7,12 +7,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.ledger.test_spending import on_day
 
 import chronodp as cdp
 from chronodp.ledger import Budget, Ledger
 from chronodp.ledger.outlook import Outlook, look_ahead
 from chronodp.privacy import GaussianCost, PureCost
+from tests.ledger.test_spending import on_day
 
 TODAY = dt.date(2026, 11, 18)
 
