@@ -16,7 +16,8 @@ from examples.notebooks.write import HERE, notebook, sources
 ROOT = Path(__file__).parents[2]
 SOURCES = {path.stem: path for path in sources()}
 LARGEST = 100_000  # bytes of a notebook with all that it shows
-OF_A_MACHINE = ("/home/", "/root/", "/Users/", "/tmp/", "/work/", "/dev/", "site-packages", "\\Users\\")
+FOLDERS = ("home", "root", "Users", "tmp", "work", "dev")
+OF_A_MACHINE = (*(f"/{name}/" for name in FOLDERS), "\\Users\\", "site-packages")
 
 # What its outputs must hold, in the form that notebooks show first.
 SHOWN = {
