@@ -44,7 +44,7 @@ def document(name: str) -> Callable[[type[Kind]], type[Kind]]:
 
 def to_document(item: object) -> dict[str, Any]:
     """Return ``item`` as plain dictionaries, lists, strings and numbers."""
-    kind: type[Any] = type(item)
+    kind: Any = type(item)
     name = _NAMES.get(kind)
     if name is None:
         raise UnknownDocument(f"a {kind.__name__} has no JSON form")
