@@ -111,8 +111,8 @@ def _write(folder: Path) -> None:
                 lines.write(f'{{"at":{at:.6f},"who":"meter-{number * 7919 % PEOPLE}","kwh":{number % 60 / 10}}}\n')
     whole = folder.parent / "all.jsonl"
     with whole.open("wb") as out:
-        for file in sorted(folder.iterdir()):
-            out.write(file.read_bytes())
+        for path in sorted(folder.iterdir()):
+            out.write(path.read_bytes())
 
 
 def _plain(session: Any, source: Path, own: Path) -> None:

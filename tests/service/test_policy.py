@@ -234,3 +234,38 @@ def test_a_policy_of_0_1_0_is_still_read(tmp_path: Path) -> None:
     assert policy.datasets["meters"].columns["kwh"].clips == {"1h": (0.0, 5.0)}
     assert policy.datasets["meters"].allowed.delta == 1e-6
     assert policy == parse_policy(path.read_text(encoding="utf-8"), folder=tmp_path)
+
+
+def many(wrong: str = "") -> str:
+    """Return a policy of three datasets that are alike, the last with something else."""
+    one = (
+        '[datasets.{name}]\nsource = "{name}.parquet"\ntime = "at"\nuser = "who"\nevery = "1h"\nstart = "2026-01-01"\n'
+        'end = "2026-01-03"\nunit = "user"\nmax_periods = 48\nepsilon = 8.0\ndelta = 1e-6\nanalysts.ana.epsilon = 4.0\n'
+    )
+    texts = [one.format(name=name) for name in ("north", "south", "west")]
+    old, _, new = wrong.partition(" -> ")
+    assert old in texts[-1]
+    return "".join(texts[:-1]) + texts[-1].replace(old, new or old)
+
+
+def test_what_datasets_have_in_common_is_made_once(tmp_path: Path) -> None:
+    north, south, west = parse_policy(many(), folder=tmp_path).datasets.values()
+    assert north.calendar is south.calendar is west.calendar
+    assert north.series().calendar is north.calendar
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("max_periods = 48 -> max_periods = 49", "west.max_periods"),
+        ('user = "who" -> people = 3', "column with the person"),
+        ('time = "at" -> time = ""', "west.time"),
+        ('end = "2026-01-03" -> end = "2026-01-03T00:30"', "west.end"),
+        ("delta = 1e-6 -> delta = 1e-6\nreserve = 1e-6", "west.reserve"),
+        ("ana.epsilon = 4.0 -> ana.epsilon = 0.0", "west.analysts.ana.epsilon"),
+    ],
+)
+def test_one_wrong_dataset_among_many_is_refused_by_its_own_line(tmp_path: Path, wrong: str, words: str) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        parse_policy(many(wrong), folder=tmp_path)
+    assert words in str(refused.value)

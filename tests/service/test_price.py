@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
+from chronodp.accounting import gaussian
 from chronodp.errors import NotAllowed
 from chronodp.privacy import FailureCost, GaussianCost, PureCost, SequenceCost
 from chronodp.service.curator import Curator
 from chronodp.service.planning import AnyPlan
 from chronodp.service.policy_file import read_policy
-from chronodp.service.price import check_price, epsilon_at
+from chronodp.service.price import _is_within, check_price, epsilon_at
 from chronodp.service.question import QueryRequest
 from tests.service.town import COUNT, SUM, write_policy
 
@@ -117,3 +119,12 @@ def test_a_price_just_above_is_told_apart_from_what_is_allowed(curators: Any) ->
     check_price(meters, PureCost(0.5))
     with pytest.raises(NotAllowed, match="costs epsilon inf"):
         check_price(meters, SequenceCost((GaussianCost(1.0, 1e9), FailureCost(1e-6))))
+
+
+@given(epsilon=st.floats(0.01, 10.0), off=st.floats(-1e-3, 1e-3), delta=st.sampled_from([1e-9, 1e-6, 1e-3]))
+def test_one_look_grants_no_more_than_the_price_itself(epsilon: float, off: float, delta: float) -> None:
+    cost = GaussianCost(1.0, gaussian.sigma(epsilon, delta) * (1 + off))
+    price = epsilon_at(cost, delta)
+    assert _is_within(cost, price, delta)
+    assert _is_within(cost, epsilon, delta) == (price <= epsilon) or abs(price / epsilon - 1) < 1e-12
+    assert not _is_within(PureCost(epsilon / 2), epsilon, delta)  # by epsilons alone, which `epsilon_at` adds up

@@ -44,11 +44,12 @@ def document(name: str) -> Callable[[type[Kind]], type[Kind]]:
 
 def to_document(item: object) -> dict[str, Any]:
     """Return ``item`` as plain dictionaries, lists, strings and numbers."""
-    name = _NAMES.get(type(item))
+    kind: Any = type(item)
+    name = _NAMES.get(kind)
     if name is None:
-        raise UnknownDocument(f"a {type(item).__name__} has no JSON form")
+        raise UnknownDocument(f"a {kind.__name__} has no JSON form")
     content: dict[str, Any] = {"kind": name}
-    for field, later, default in _fields(type(item)):
+    for field, later, default in _fields(kind):
         part = getattr(item, field)
         if not (later and part == default):
             content[field] = _encode(part)
