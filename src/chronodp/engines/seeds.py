@@ -38,7 +38,7 @@ def seeds_of_digest(digest: Term, dialect: str) -> dict[str, Term]:
         # which either half is taken without.
         both = _converted(_digits(digest, 1, _SIXTEEN), -10)
         if at == 1:
-            return exp.func("SHIFTRIGHTUNSIGNED", both, exp.Literal.number(32))
+            return exp.Anonymous(this="SHIFTRIGHTUNSIGNED", expressions=[both, exp.Literal.number(32)])
         return exp.paren(exp.BitwiseAnd(this=both, expression=exp.Literal.number(2**32 - 1)))
 
     return dict(zip(SEEDS, seed_texts(eight), strict=True))
