@@ -79,6 +79,7 @@ def test_every_engine_agrees_with_the_reference(calendar: Calendar, trials: Tria
         assert expected.people.sum() > 100
         assert same(run_duckdb(worlds, question, f"key {index}"), expected)
         assert same(run_statement(worlds, question, f"key {index}"), expected)
+        assert same(run_statement(worlds, question, f"key {index}", sparse=True), expected)
 
 
 @pytest.fixture(scope="module")

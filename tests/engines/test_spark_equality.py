@@ -137,6 +137,17 @@ def test_sparse_rows_travel_once_and_change_no_number(spark: Any, tmp_path: Path
         assert ways[True] < ways[False]
 
 
+def test_each_cell_is_read_once(spark: Any) -> None:
+    frame = spark.createDataFrame([], "at string, who string, region string, kwh string")
+    grouping = Grouping("region", ("north", "south"))
+    question = Question(CALENDARS[1], "at", "who", "kwh", Grid(1.0), (0, 1), (grouping,), max_periods=1)
+    for sparse in (False, True):
+        run = Spark(sparse=sparse).query(find_source(frame), question, key="k")._jdf.queryExecution()
+        plan = run.optimizedPlan().toString().lower()
+        assert plan.count("decode(") == 1  # of people's names; keys of regions need none
+        assert "generate inline(" in plan
+
+
 def test_more_keys_than_a_text_lists_are_joined(spark: Any, tmp_path: Path) -> None:
     calendar, count = CALENDARS[1], LISTED + 500
     start = int(calendar.edges[0])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -77,20 +77,26 @@ def run_duckdb(worlds: Sequence[World], question: Question, key: str) -> Totals:
     return DuckDB(threads=2).totals(find_source(table), wide, key=key)
 
 
-def run_statement(worlds: Sequence[World], question: Question, key: str) -> Totals:
+def run_statement(worlds: Sequence[World], question: Question, key: str, *, sparse: bool = False) -> Totals:
     wide, table = widened_table(worlds, question)
     with attached(find_source(table), wide.wanted, wide.reading, memory=2**30, threads=2) as session:
         parts = [(part.table, tuple(part.columns.items()), tuple(part.names)) for part in session.parts]
-        rows = session.columns(_text(wide, key, *parts))
+        rows = session.columns(_text(wide, key, sparse, *parts))
     return Totals.of_cells(wide, rows)
 
 
-@lru_cache(maxsize=1)  # neighbours are asked the same, one after the other, and a text takes longer than its answer
-def _text(question: Question, key: str, *parts: Any) -> str:
-    return statement(question, [Part(table, dict(columns), names) for table, columns, names in parts], key=key)
+@lru_cache(maxsize=2)  # neighbours are asked the same, one after the other, and a text takes longer than its answer
+def _text(question: Question, key: str, sparse: bool, *parts: Any) -> str:
+    tables = [Part(table, dict(columns), names) for table, columns, names in parts]
+    return statement(question, tables, key=key, sparse=sparse)
 
 
-ENGINES: dict[str, Run] = {"reference": run_reference, "duckdb": run_duckdb, "statement": run_statement}
+ENGINES: dict[str, Run] = {
+    "reference": run_reference,
+    "duckdb": run_duckdb,
+    "statement": run_statement,
+    "sparse statement": partial(run_statement, sparse=True),
+}
 
 
 def numbers(design: Design, question: Question, totals: Totals) -> list[NDArray[np.float64]]:

@@ -102,15 +102,9 @@ def priorities(numbers: Words, seeds: Seeds) -> Words:
     return found
 
 
-def seed_texts(digest: exp.Expression, hexadecimal: Callable[[exp.Expression], exp.Expression]) -> list[exp.Expression]:
-    """Return the three seeds as SQL; ``hexadecimal`` reads eight digits as a number in the dialect at hand."""
-    seeds: list[exp.Expression] = []
-    for at, size, least in _DIGITS:
-        digits: exp.Expression = exp.Substring(
-            this=digest.copy(), start=exp.Literal.number(at), length=exp.Literal.number(8)
-        )
-        seeds.append(hexadecimal(digits) % size + least)
-    return seeds
+def seed_texts(read: Callable[[int], exp.Expression]) -> list[exp.Expression]:
+    """Return the three seeds as SQL; ``read`` gives the number that eight digits are, from one of the digest on."""
+    return [read(at) % size + least for at, size, least in _DIGITS]
 
 
 def priority_text(number: exp.Expression, multiplier: str, shift: str, offset: str) -> exp.Expression:

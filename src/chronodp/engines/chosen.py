@@ -7,6 +7,7 @@ clipped totals, and which cells are kept (``chosen``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -22,6 +23,7 @@ __all__ = [
     "LISTED",
     "chosen_tables",
     "clipped_total",
+    "counted_tables",
     "exact_sum",
     "held_size",
     "held_tables",
@@ -47,18 +49,37 @@ def held_tables(
     How many rows that is stands beside it if they are ``counted``. If they are ``gathered``, all rows of a person are
     brought to one place before they are added up.
     """
-    steps, cell = exp.column("steps"), exp.column("period") * question.places + exp.column("place")
+    tables = _located_tables(question, parts, dialect, gathered=gathered)
+    if question.user is None:
+        cell, steps = _cell(question), exp.column("steps")
+        return [*tables, ("held", exp.select(cell.as_("cell"), steps.as_("raw")).from_("rows_"))]
+    return [*tables, ("held", _held(question, "located", dialect, counted=counted))]
+
+
+def _located_tables(
+    question: Question, parts: Sequence[Part], dialect: str, *, gathered: bool
+) -> list[tuple[str, exp.Select]]:
+    """What leads to ``rows_``, and where there are people to ``located``: person, cell and steps of each row."""
     tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
     if question.user is None:
-        return [*tables, ("held", exp.select(cell.as_("cell"), steps.as_("raw")).from_("rows_"))]
-    located = exp.select("person", cell.as_("cell"), "steps").from_("rows_")
-    tables.append(("located", located.hint(_GATHER, dialect=dialect) if gathered else located))
+        return tables
+    located = exp.select("person", _cell(question).as_("cell"), "steps").from_("rows_")
+    return [*tables, ("located", located.hint(_GATHER, dialect=dialect) if gathered else located)]
+
+
+def _held(question: Question, source: str, dialect: str, *, counted: bool = False) -> exp.Select:
+    """What people have in cells, of their rows there."""
+    steps = exp.column("steps")
     # What a row may hold beyond 32 bits can exceed 64 when added up.
     added = sum_of(steps, dialect) if question.row_limit <= ROW_LIMIT else exact_sum(steps)
-    held = exp.select("person", "cell", added.as_("raw")).from_("located")
+    held = exp.select("person", "cell", added.as_("raw")).from_(source)
     if counted or question.rows is not None:
         held = held.select(exp.Count(this=exp.Star()).as_("counted"))
-    return [*tables, ("held", held.group_by("person", "cell"))]
+    return held.group_by("person", "cell")
+
+
+def _cell(question: Question) -> Term:
+    return exp.column("period") * question.places + exp.column("place")
 
 
 def held_size(question: Question, top: int, dialect: str, *, means: bool) -> Term:
@@ -91,17 +112,42 @@ def chosen_tables(
     In Spark a person's cells meet once, to be ranked. Where rows are ``sparse``, they travel as they are and are added
     up where they meet; otherwise they are added up first, and what is left travels once more.
     """
-    ranks = _ranks(question)
     meets = dialect == "spark" and question.user is not None
-    meets = meets and (bool(ranks) or question.norm is not None or question.window is not None)
+    meets = meets and (bool(_limits(question)) or question.norm is not None or question.window is not None)
     tables = held_tables(question, parts, dialect, gathered=meets and sparse)
-    raw = exp.column("raw")
+    return [*tables, *_chosen_of_held(question, key, dialect, gather=meets and not sparse)]
+
+
+def counted_tables(
+    question: Question, parts: Sequence[Part], key: str, dialect: str, *, sparse: bool = False
+) -> tuple[list[tuple[str, exp.Select]], list[Term]]:
+    """Return what leads to ``chosen``, and the conditions that its cells count: all that a release has to know.
+
+    Ranks hang on which cells a person has, not on what these hold. So where rows are ``sparse``, those that do not
+    count are left out before they are added up, and ``chosen`` holds nothing of them.
+    """
+    limits = _limits(question)
+    if not (sparse and question.user is not None and limits):
+        return chosen_tables(question, parts, key, dialect, sparse=sparse), within_limits(question)
+    names = ["person", "cell", "steps"]
+    tables = _located_tables(question, parts, dialect, gathered=dialect == "spark")
+    tables += _ranked_tables(question, "located", names, key, dialect)
+    within = [exp.column(rank) <= limit for rank, limit in limits.items()]
+    tables.append(("kept_rows", exp.select(*names).from_("ranked").where(*within)))
+    tables.append(("held", _held(question, "kept_rows", dialect)))
+    unlimited = replace(question, max_periods=None, max_places=None)
+    return [*tables, *_chosen_of_held(unlimited, key, dialect, gather=False)], within_limits(unlimited)
+
+
+def _chosen_of_held(question: Question, key: str, dialect: str, *, gather: bool) -> list[tuple[str, exp.Select]]:
+    """What leads from ``held`` to ``chosen``; if asked, a person's cells are brought to one place on the way."""
+    raw, ranks = exp.column("raw"), _limits(question)
     if question.user is None:
         total = clipped_total(question, raw) if question.rows is None else _weighed(question, raw, _one())
         chosen = exp.select("cell", "raw", total.as_("total"))
         if question.rows is not None:
             chosen = chosen.select(_one().as_("counted"), _one().as_("weight"))
-        return [*tables, ("chosen", chosen.from_("held"))]
+        return [("chosen", chosen.from_("held"))]
     names = ["person", "cell", "raw", "total"]
     if question.rows is None:
         cells = exp.select("person", "cell", "raw", clipped_total(question, raw).as_("total"))
@@ -113,23 +159,32 @@ def chosen_tables(
         names += ["counted", "weight"]
     cells = cells.from_("held")
     if not ranks and question.norm is None and question.window is None:
-        return [*tables, ("chosen", cells)]
-    if meets and not sparse:  # without it Spark would sort cells on both sides of the way
+        return [("chosen", cells)]
+    if gather:  # without it Spark would sort cells on both sides of the way
         cells = cells.hint(_GATHER, dialect=dialect)
     if question.norm is not None:
-        return [*tables, ("cells", cells), *scaled_tables(question.norm, dialect)]
-    tables.append(("cells", cells))
+        return [("cells", cells), *scaled_tables(question.norm, dialect)]
     if not ranks:
-        return [*tables, *stays_tables(question, "cells", names, [])]
-    tables.append(("digested", exp.select(*names, person_digest(key).as_("digest")).from_("cells")))
-    tables.append(
-        ("seeded", exp.select(*names, *_named(seeds_of_digest(exp.column("digest"), dialect))).from_("digested"))
-    )
-    ranked = exp.select(*names, *_named(ranks)).from_("seeded")
+        return [("cells", cells), *stays_tables(question, "cells", names, [])]
+    *seeded, (_, ranked) = _ranked_tables(question, "cells", names, key, dialect)
     if question.window is None:
-        return [*tables, ("chosen", ranked)]
-    within = [exp.column(rank) <= limit for rank, limit in _limits(question).items()]
-    return [*tables, ("ranked", ranked), *stays_tables(question, "ranked", [*names, *ranks], within)]
+        return [("cells", cells), *seeded, ("chosen", ranked)]
+    within = [exp.column(rank) <= limit for rank, limit in ranks.items()]
+    stays = stays_tables(question, "ranked", [*names, *ranks], within)
+    return [("cells", cells), *seeded, ("ranked", ranked), *stays]
+
+
+def _ranked_tables(
+    question: Question, source: str, names: Sequence[str], key: str, dialect: str
+) -> list[tuple[str, exp.Select]]:
+    """What leads to ``ranked``: columns of people's cells, or of rows in them, beside the ranks of these cells."""
+    digested = exp.select(*names, person_digest(key).as_("digest")).from_(source)
+    seeds = seeds_of_digest(exp.column("digest"), dialect)
+    return [
+        ("digested", digested),
+        ("seeded", exp.select(*names, *_named(seeds)).from_("digested")),
+        ("ranked", exp.select(*names, *_named(_ranks(question))).from_("seeded")),
+    ]
 
 
 def within_limits(question: Question) -> list[Term]:
@@ -177,23 +232,23 @@ def _limits(question: Question) -> dict[str, int]:
 
 def _ranks(question: Question) -> dict[str, Term]:
     cell: Term = exp.column("cell")
-    person: Term = exp.column("person")
     period: Term = exp.IntDiv(this=cell.copy(), expression=exp.Literal.number(question.places))
-    ranks: dict[str, Term] = {}
-    for rank in _limits(question):
-        # Dense: all cells of a period have one rank, since they have one priority. Places are ranked row by row.
-        function, number, within = "DENSE_RANK", period, [person]
-        if rank == "place_rank" and question.weighed_bins == 1:
-            function, number, within = "ROW_NUMBER", exp.paren(cell + len(question.calendar)), [person, period]
-        elif rank == "place_rank":  # all bins of a group have one rank
-            group = exp.IntDiv(this=cell.copy(), expression=exp.Literal.number(question.weighed_bins))
-            number, within = exp.paren(group + len(question.calendar)), [person, period]
-        ranks[rank] = exp.Window(
-            this=exp.Anonymous(this=function),
+    group: Term = cell if question.weighed_bins == 1 else exp.IntDiv(this=cell, expression=whole(question.weighed_bins))
+    person: Term = exp.column("person")
+    ordered: dict[str, tuple[Term, list[Term]]] = {
+        "period_rank": (period, [person]),
+        "place_rank": (exp.paren(group + len(question.calendar)), [person, period]),
+    }
+    # Dense: whatever lies in one period, or in one place, has one priority and so one rank; no others do.
+    return {
+        rank: exp.Window(
+            this=exp.Anonymous(this="DENSE_RANK"),
             partition_by=[term.copy() for term in within],
             order=exp.Order(expressions=[exp.Ordered(this=priority_text(number.copy(), *SEEDS))]),
         )
-    return ranks
+        for rank, (number, within) in ordered.items()
+        if rank in _limits(question)
+    }
 
 
 def _named(terms: Mapping[str, Term]) -> list[exp.Alias]:

@@ -111,8 +111,27 @@ def placed_select(
     offset = lookup(moment, [start for start, _ in changes[1:]], [whole(offset) for _, offset in changes])
     absolute = exp.If(this=exp.column("absolute"), true=moment.copy())
     instant = exp.Case(ifs=[absolute], default=exp.paren(moment - offset, copy=False))
-    terms = [*(exp.column(name) for name in names), _named(instant, "instant")]
-    return exp.select(*terms, copy=False).from_(read.subquery("read", copy=False), copy=False)
+    terms = {name: exp.column(name) for name in names} | {"instant": instant}
+    if columns.dialect == "spark":
+        return _computed_once(read, terms)
+    named = (_named(term, name) for name, term in terms.items())
+    return exp.select(*named, copy=False).from_(read.subquery("read", copy=False), copy=False)
+
+
+def _computed_once(read: exp.Query, terms: Mapping[str, Term]) -> exp.Select:
+    """Return terms over rows, for Spark: as the one row that a list of one row gives for each.
+
+    Spark would move conditions below, and read each cell again for every place where they name it: a name twice, a time
+    three times. What comes out of a list it takes as it is.
+    """
+    fields = [part for name, term in terms.items() for part in (exp.Literal.string(name), term)]
+    row = exp.Anonymous(this="NAMED_STRUCT", expressions=fields)
+    listed = exp.Anonymous(this="INLINE", expressions=[exp.Anonymous(this="ARRAY", expressions=[row])])
+    names = exp.TableAlias(this=exp.to_identifier("once"), columns=[exp.to_identifier(name) for name in terms])
+    query = exp.select(*(exp.column(name, table="once") for name in terms), copy=False)
+    query = query.from_(read.subquery("read", copy=False), copy=False)
+    query.append("laterals", exp.Lateral(this=listed, view=True, alias=names))
+    return query
 
 
 def _has_texts(question: Question, parts: Sequence[Part]) -> bool:
@@ -141,20 +160,33 @@ def union(selects: Sequence[exp.Select]) -> exp.Query:
 
 def _read(question: Question, part: Part, columns: Columns, unread: Collection[str]) -> exp.Select:
     """Each row's moment and whether that is an instant, its person, number and group keys, cells of expressions."""
-    return _from(cells_of(part, columns, question.read_as, unread=unread), part)
+    listed = [f"group_{index}" for index, grouping in enumerate(question.groupings) if grouping.keys]
+    return _from(cells_of(part, columns, question.read_as, unread=unread, listed=listed), part)
 
 
-def cells_of(part: Part, columns: Columns, wanted: Mapping[str, Wanted], *, unread: Collection[str] = ()) -> list[Term]:
+def cells_of(
+    part: Part,
+    columns: Columns,
+    wanted: Mapping[str, Wanted],
+    *,
+    unread: Collection[str] = (),
+    listed: Collection[str] = (),
+) -> list[Term]:
     """Return the wanted cells of each row of a part under other names.
 
     Beside a time stands ``absolute``, beside what is wanted for its order the number it may be, ``place``. Names called
-    ``unread`` stay as they stand.
+    ``unread`` stay as they stand; those called ``listed`` are only compared with public keys.
     """
     cells: list[Term] = []
     for alias, (_, role, column) in wanted.items():
         spelled, stored = part.find(role, column)
         cell = exp.column(spelled, quoted=True)
-        read = columns.unread_name(stored, cell) if alias in unread else columns.read(role, stored, cell)
+        if alias in unread:
+            read = columns.unread_name(stored, cell)
+        elif alias in listed:
+            read = columns.name(stored, cell, listed=True)
+        else:
+            read = columns.read(role, stored, cell)
         cells.append(_named(read, alias))
         if role == "time":
             cells.append(_named(columns.absolute(stored, cell), "absolute"))

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from chronodp.engines.chosen import chosen_tables, clipped_total, exact_sum, sum_of, text_of, within_limits
+from chronodp.engines.chosen import (
+    chosen_tables,
+    clipped_total,
+    counted_tables,
+    exact_sum,
+    sum_of,
+    text_of,
+    within_limits,
+)
 from chronodp.engines.question import TALLIED, Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, whole
@@ -32,10 +40,10 @@ def statement(
     in the answer. In Spark a sum that 64 bits cannot hold is null; whether the table is ``sparse`` decides what travels
     there, and changes no number.
     """
-    chosen = chosen_tables(question, parts, key, dialect, sparse=sparse)
+    chosen, within = counted_tables(question, parts, key, dialect, sparse=sparse)
     if question.window is not None:
-        return text_of(chosen, stays_answer(within_limits(question)), dialect)
-    bounded = exp.select("cell", "total").from_("chosen").where(*within_limits(question))
+        return text_of(chosen, stays_answer(within), dialect)
+    bounded = exp.select("cell", "total").from_("chosen").where(*within)
     if question.rows is not None:
         bounded = bounded.select("weight")
     tables = [*chosen, ("bounded", bounded)]

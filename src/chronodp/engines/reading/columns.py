@@ -73,15 +73,19 @@ class Columns:
             case "number":
                 return self.number(stored, column)
 
-    def name(self, stored: Stored, column: Term) -> Term:
-        """Return the name in each cell, or NULL."""
+    def name(self, stored: Stored, column: Term, *, listed: bool = False) -> Term:
+        """Return the name in each cell, or NULL.
+
+        Where it is only compared with names that are ``listed``, which are UTF-8, it may be a text that is not, and
+        equals none of them by its bytes: Spark needs as long to see that as to read a time.
+        """
         match stored.kind:
             case "text":
                 text = text_of(column)
                 zeros = exp.and_(ends_with(text, "0", self.dialect), self.matches(text, WHOLE_WITH_ZEROS))
                 truth = exp.In(this=text.copy(), expressions=[string("True"), string("False")])
                 ifs = [
-                    exp.If(this=names_nobody(text, self.dialect), true=exp.null()),
+                    exp.If(this=names_nobody(text, self.dialect, listed=listed), true=exp.null()),
                     exp.If(this=zeros, true=whole_part(text)),
                     exp.If(this=truth, true=exp.Lower(this=text.copy())),
                 ]

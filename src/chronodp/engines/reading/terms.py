@@ -57,10 +57,10 @@ def ends_with(text: Term, sign: str, dialect: str) -> Term:
     return call("SUFFIX" if dialect == "duckdb" else "ENDSWITH", text.copy(), string(sign))
 
 
-def names_nobody(text: Term, dialect: str) -> Term:
-    """Return whether a text is empty or not UTF-8."""
+def names_nobody(text: Term, dialect: str, *, listed: bool = False) -> Term:
+    """Return whether a text is empty or not UTF-8; where names are ``listed``, which are UTF-8, whether it is empty."""
     empty: Term = text.copy().eq(string(""))
-    if dialect == "duckdb":  # which reads a text that is not UTF-8 as missing, where Spark keeps its bytes
+    if listed or dialect == "duckdb":  # which reads a text that is not UTF-8 as missing, where Spark keeps its bytes
         return empty
     encoding = string("UTF-8")
     mended = call("DECODE", call("ENCODE", text.copy(), encoding), encoding.copy())  # with a sign for what was broken

@@ -30,8 +30,8 @@ __all__ = ["Spark"]
 class Spark:
     """Reads Spark frames, classic or over Connect, where they live. Executors need no Python; noise stays here.
 
-    The query adds up a person's rows before they travel, reads the frame once, and holds nothing that a task could
-    compute otherwise when it runs again.
+    The query adds up a person's rows before they travel, reads the frame once and each of its cells once, and holds
+    nothing that a task could compute otherwise when it runs again.
 
     Args:
         session: what knows the tables that are named; a frame brings its own.
