@@ -7,12 +7,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.ledger.test_spending import on_day
 
 import chronodp as cdp
 from chronodp.ledger import Budget, Ledger
 from chronodp.ledger.outlook import Outlook, look_ahead
 from chronodp.privacy import GaussianCost, PureCost
+from tests.ledger.test_spending import on_day
 
 TODAY = dt.date(2026, 11, 18)
 
@@ -63,7 +63,7 @@ def test_where_there_is_no_rate_none_is_told(found: Outlook, words: str) -> None
     assert words in found.words
     assert (found.until, found.picture()) == (None, "")
     if "too few" in words or "used up" in words:
-        assert "go on and pay nothing more" in found.words
+        assert "go on, and pay nothing more" in found.words
 
 
 def test_the_picture_is_drawn_within_its_frame() -> None:
