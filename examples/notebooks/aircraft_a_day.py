@@ -48,7 +48,7 @@ plan
 # ## Open a budget, and pay
 #
 # The ledger is a file. It is debited before any noise exists, and the same request again returns the same numbers. The
-# seed makes this page the same each time it is written: leave it out, and noise is drawn from the operating system. The
+# seed keeps the noise of this page the same: leave it out, and noise is drawn from the operating system. The
 # certificate of a release with a seed says that nothing is protected by it.
 
 # %%

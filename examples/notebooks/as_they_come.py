@@ -39,8 +39,8 @@ alert
 # %% [markdown]
 # ## Stream and alert, each paid once
 #
-# Both are in the ledger: stop anywhere, resume, and no day is drawn twice. The seed makes this page the same each time
-# it is written: leave it out for anything real.
+# Both are in the ledger: stop anywhere, resume, and no day is drawn twice. The seeds keep the noise of this page the
+# same: leave them out for anything real.
 
 # %%
 ledger = cdp.Ledger("budget.db")

@@ -43,7 +43,7 @@ plan
 # %% [markdown]
 # ## The release
 #
-# The seed makes this page the same each time it is written: leave it out for anything real.
+# The seed keeps the noise of this page the same: leave it out for anything real.
 
 # %%
 ledger = cdp.Ledger("budget.db")

@@ -65,7 +65,9 @@ def run(script: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         told = nbformat.reads(json.dumps(made), as_version=4)  # type: ignore[no-untyped-call]
         place = {"metadata": {"path": folder}}
-        done = nbclient.NotebookClient(told, timeout=300, kernel_name="python3", resources=place).execute()
+        # What a cell prints may come in any number of pieces.
+        options: dict[str, Any] = {"kernel_name": "python3", "resources": place, "coalesce_streams": True}
+        done = nbclient.NotebookClient(told, timeout=300, **options).execute()
     for cell, seen in zip(made["cells"], done.cells, strict=True):
         if cell["cell_type"] == "code":
             cell |= {"execution_count": seen.execution_count, "outputs": [_kept(one) for one in seen.outputs]}

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-__all__ = ["facts_html", "in_json", "is_visible", "shown", "shown_html", "shown_lines"]
+__all__ = ["facts_html", "in_json", "is_visible", "scrolled", "shown", "shown_html", "shown_lines"]
 
 # Letters and marks by their category, of which nothing is seen: fillers, joiners and selectors of variants.
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
@@ -50,6 +50,11 @@ def shown_html(text: object) -> str:
 def facts_html(facts: Iterable[tuple[str, str]]) -> str:
     """Return labels with their texts as a list for a notebook."""
     return f"<ul>{''.join(f'<li><b>{shown_html(label)}</b>: {shown_html(text)}</li>' for label, text in facts)}</ul>"
+
+
+def scrolled(table: str) -> str:
+    """Return HTML of a table that keeps within the page, however wide it is, and goes by keyboard too."""
+    return f'<div style="overflow-x:auto" tabindex="0">{table}</div>'
 
 
 def in_json(content: Any, *, indent: int | None = None) -> str:

@@ -82,7 +82,8 @@ def test_the_true_number_lies_in_its_band_with_nothing_known(
     flights: tuple[str, Any], ledger: cdp.Ledger, trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the plan of the first script that a newcomer runs, as it stands."""
-    monkeypatch.setattr(cdp, "TimeSeries", partial(cdp.TimeSeries, engine=Remembering()))
+    engine: Any = Remembering()
+    monkeypatch.setattr(cdp, "TimeSeries", partial(cdp.TimeSeries, engine=engine))
     planned: dict[str, Any] = {}
     exec(FIRST.read_text(encoding="utf-8").partition("ledger = ")[0], planned)
     _, truth = flights

@@ -39,7 +39,7 @@ def code(made: dict[str, Any]) -> list[dict[str, Any]]:
 
 def kinds(cells: list[dict[str, Any]]) -> list[list[tuple[str, ...]]]:
     """What each cell shows, by its kind: texts differ where noise is fresh, kinds do not."""
-    return [[tuple(sorted(one.get("data", one.get("name", "")))) for one in cell["outputs"]] for cell in cells]
+    return [[tuple(sorted(one.get("data", [one.get("name")]))) for one in cell["outputs"]] for cell in cells]
 
 
 def test_there_is_a_notebook_of_every_script_and_an_expectation_of_each() -> None:

@@ -63,7 +63,7 @@ def test_where_there_is_no_rate_none_is_told(found: Outlook, words: str) -> None
     assert words in found.words
     assert (found.until, found.picture()) == (None, "")
     if "too few" in words or "used up" in words:
-        assert "go on and pay nothing more" in found.words
+        assert "go on, and pay nothing more" in found.words
 
 
 def test_the_picture_is_drawn_within_its_frame() -> None:

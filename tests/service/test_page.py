@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error
+from playwright.sync_api import Browser, Error, Route
 
 import chronodp as cdp
 from chronodp.ledger import Feeding, Gap, feeding_path, write_feeding
@@ -377,6 +377,35 @@ def test_every_role_sees_what_it_may_do(visit: Visits) -> None:
     auditor.slot("audited").get_by_text("the ledger was set back").wait_for()
     analyst.open("claims")
     assert analyst.tab.get_by_role("button", name="Audit now").is_hidden()
+
+
+def test_a_budget_says_how_long_it_lasts(visit: Visits, house: House) -> None:
+    page = visit("ana", width=390)
+    page.open("budget/meters")
+    told = house.get("ana", "/datasets/meters/budget").json()
+    said = [told["whole"]["outlook"]["words"], told["mine"]["outlook"]["words"]]
+    assert page.slot("gauges").locator("p.note:last-child").all_inner_texts() == said
+    assert page.slot("gauges").locator("svg.road").count() == 0  # all charges are of today: nothing is foretold
+    words = "At this rate (5 charges since 2026-01-01) it lasts until about March 2027."
+    outlook = {"words": words, "since": "2026-01-01", "today": "2026-06-01", "until": "2027-03-01"}
+
+    def months_later(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        route.fulfill(response=answer, json=found | {"whole": found["whole"] | {"share": 0.4, "outlook": outlook}})
+
+    page.tab.route("**/datasets/meters/budget", months_later)
+    page.open("datasets")
+    page.open("budget/meters")
+    page.slot("gauges").get_by_text(words).wait_for()
+    road = page.slot("gauges").locator("svg.road")
+    assert road.locator("line").evaluate_all("(lines) => lines.map((line) => line.className.baseVal)") == [
+        "limit",
+        "used",
+        "ahead",
+    ]
+    assert page.tab.evaluate("document.documentElement.scrollWidth") <= 390
+    assert faults(page.tab) == []
 
 
 def test_long_lists_grow_page_by_page(visit: Visits, house: House) -> None:

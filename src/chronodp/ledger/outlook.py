@@ -16,9 +16,10 @@ __all__ = ["Outlook", "look_ahead"]
 
 _FEWEST = 3  # charges: two tell of one stretch between them
 _SHORTEST = 7  # days: within a week nobody sees a rate
+_FULL = 1 - 1e-6  # from here on what still fits is of no use
 _FARTHEST = 36_525  # days, a hundred years: what lies beyond is no forecast
 _NEAR = dt.timedelta(days=60)  # ahead, told by the day; later ones by the month
-_PAID = "Streams and series for ever are paid once: those that were bought go on and pay nothing more."
+_PAID = "Streams and series that were bought go on, and pay nothing more."
 _PERIODS = {"1D": "day", "1W": "week", "1mo": "month", "1Y": "year"}
 _SEEN = "What was used since the first charge, and dashed what is to come at that rate"
 _WIDTH, _HEIGHT, _EDGE = 480.0, 60.0, 5.0
@@ -81,7 +82,7 @@ def look_ahead(
     used, passed = max(share, reserved), 0 if since is None else (today - since).days
     if budget.renews is not None:
         return say(f"It starts anew with each {_PERIODS[budget.renews]} of data, and so never runs out for good.")
-    if share >= 1:
+    if share > _FULL:
         return say(f"It is used up: nothing new fits. {_PAID}")
     if reserved >= 1:
         return say("The delta that it reserves is used up: what needs none of it still fits.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from chronodp.display import facts_html
+from chronodp.display import facts_html, scrolled
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.lifetime.design import LifetimeDesign, check_table_of_lives
@@ -133,7 +133,7 @@ class LifetimePlan(Generic[Opened]):
         """Return what a notebook shows."""
         facts = describe_lifetime(self.design, self.delta, self.other)
         table = self.alternatives.to_html(index=False, escape=True, border=0, float_format="{:.4g}".format)
-        return f"<div>{facts_html(facts)}{table}</div>"
+        return f"<div>{facts_html(facts)}{scrolled(table)}</div>"
 
 
 def make_lifetime_plan(

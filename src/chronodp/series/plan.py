@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from chronodp.display import facts_html
+from chronodp.display import facts_html, scrolled
 from chronodp.engines import BoundsReport, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled, Written
@@ -194,7 +194,7 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the same, and the candidates with their errors."""
         table = self.alternatives.to_html(index=False, escape=True, border=0, float_format="{:.4g}".format)
-        return f"<div>{facts_html(self._facts)}<p>Candidates, the chosen one first:</p>{table}</div>"
+        return f"<div>{facts_html(self._facts)}<p>Candidates, the chosen one first:</p>{scrolled(table)}</div>"
 
 
 def make_plan(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.display import facts_html, shown, shown_html
+from chronodp.display import facts_html, scrolled, shown, shown_html
 from chronodp.privacy import Certificate
 from chronodp.report import Page, small_chart, write_page
 
@@ -96,7 +96,7 @@ def notebook_view(
     frame = frame.rename(columns=shown)
     texts = {name: shown for name in frame.columns if frame[name].dtype.kind == "O"}
     table = frame.to_html(max_rows=_SHOWN, index=False, escape=True, border=0, formatters=texts)
-    return f"<div>{loud}<p>{shown_html(title)}</p>{chart}{table}{facts_html(said)}</div>"
+    return f"<div>{loud}<p>{shown_html(title)}</p>{chart}{scrolled(table)}{facts_html(said)}</div>"
 
 
 def _caption(line: Drawn) -> str:

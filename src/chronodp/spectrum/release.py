@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chronodp.display import shown_html, shown_lines
+from chronodp.display import scrolled, shown_html, shown_lines
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger import SignedLink, Written, check_signed, load_release, save_release
 from chronodp.postprocess import Floats, deviations
@@ -173,7 +173,7 @@ class SpectrumRelease:
         ends = (table[name].to_numpy(float) for name in ("power", "lower", "upper"))
         rows = table.to_html(max_rows=10, index=False, escape=True, border=0)
         return (
-            f"<div><p>{shown_html(self.design.wanted)}</p>{small_chart(*ends, name='power')}{rows}"
+            f"<div><p>{shown_html(self.design.wanted)}</p>{small_chart(*ends, name='power')}{scrolled(rows)}"
             f"{self.certificate._repr_html_()}</div>"
         )
 
