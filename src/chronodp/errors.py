@@ -30,17 +30,17 @@
     │   ├── NotFound           nothing of that name is there for this caller
     │   ├── TooManyCalls       more calls than the policy allows; wait and ask again
     │   └── ReleaseFailed      a release could not be made; the owner's log has its number
-    ├── DeviceRefusal          a device does not answer; nothing was spent and nothing told
+    ├── DeviceRefusal          a device does not answer; nothing was spent or reported
     ├── FederationError        a run across holders cannot go on as asked
     │   ├── AccessDenied       a token that is missing, unknown, expired or of another holder
     │   ├── MessageRefused     a message that was damaged, forged, replayed, or is of another run, round or phase
     │   ├── RoundConflict      a round that is over, or that this holder has shown its share of before
-    │   ├── ServerInconsistent the server told holders different things; nothing more is told to it
+    │   ├── ServerInconsistent the server sent holders different things; nothing more is sent to it
     │   └── TooFewHolders      fewer holders answered than the threshold; the sum stays hidden
     └── CertificateInvalid     a certificate or chain that was not issued like this
 
 Messages name the argument, what was given and what is allowed. They show public parameters only: where an
-argument carries data about people, the message tells its kind and never its value.
+argument carries data about people, the message says its kind and never its value.
 """
 
 from __future__ import annotations

@@ -80,6 +80,12 @@ def test_each_period_is_paid_once(desk: Path) -> None:
     assert (desk / "told-2026-02.html").exists()
 
 
+def test_what_is_no_period_is_repeated_with_what_one_looks_like(desk: Path) -> None:
+    said = refused("job.toml", "--for", "20261")
+    assert "2026-11, 2026-W46 or 2026-11-17" in said
+    assert "'20261'" in said
+
+
 def test_a_period_that_is_not_over_is_refused(desk: Path) -> None:
     for ahead in ("2999", "2999-Q1", "2999-01", "2999-W01", "2999-01-01", f"{date.today() + timedelta(days=1)}"):
         assert "a period that is over" in refused("job.toml", "--for", ahead)

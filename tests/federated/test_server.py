@@ -329,7 +329,7 @@ def test_a_server_that_talks_nonsense_is_refused(place: Place) -> None:
             transport=httpx.MockTransport(lambda _, told={**truth, **change}: httpx.Response(200, json=told)),
             base_url="http://inside",
         )
-        with pytest.raises(MessageRefused, match="does not say where the run stands"):
+        with pytest.raises(MessageRefused, match="does not say how far the run is"):
             link.standing()
 
 

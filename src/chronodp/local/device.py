@@ -87,7 +87,7 @@ _REMEMBERED: dict[str, dict[str, type]] = {  # what the state of each protocol h
 
 
 class Refused(Exception):
-    """The device does not answer; nothing was spent and nothing told.
+    """The device does not answer; nothing was spent or reported.
 
     Attributes:
         about: what is wrong: "value", "slot", "budget", "state" or "plan".
@@ -283,7 +283,7 @@ class Device:
             raise Refused("state", "its file cannot be read") from None
         seal, _, body = text.partition("\n")
         if seal != hashlib.sha256(body.encode()).hexdigest():
-            raise Refused("state", "its file is damaged; without it nothing may be told")
+            raise Refused("state", "its file is damaged; without it the device may not report")
         state: dict[str, Any] = {}
         try:
             state = json.loads(body)
@@ -293,7 +293,7 @@ class Device:
         if other:
             raise Refused("state", "it belongs to another plan; each plan has its own budget")
         if not sound:
-            raise Refused("state", "its file is damaged; without it nothing may be told")
+            raise Refused("state", "its file is damaged; without it the device may not report")
         return state
 
 
@@ -603,4 +603,4 @@ def _write(path: Path, state: Mapping[str, Any]) -> None:
             finally:
                 os.close(folder)
     except OSError:
-        raise Refused("state", "its file cannot be written; nothing was told") from None
+        raise Refused("state", "its file cannot be written; nothing was reported") from None

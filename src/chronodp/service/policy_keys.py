@@ -56,7 +56,7 @@ def _by_length(setting: Setting, *, missing: str | None = None) -> Setting:
 
 def _clip(value: Any, place: Place) -> Clip:
     if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)) or value[0] >= value[1]:
-        allowed = "two numbers, the least and the most of one person in a period, or such for each length of a period"
+        allowed = "two numbers, lowest and highest value of one person in a period, or such for each length of a period"
         raise place.wrong(value, f"{allowed}: {{ 1h = [0, 2], 1D = [0, 40] }}")
     return float(value[0]), float(value[1])
 

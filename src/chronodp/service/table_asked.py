@@ -103,7 +103,7 @@ def asked_view(stored: StoredRelease, asked: TableAsked) -> View:
     if asked.plain and isinstance(given, Release):
         return _plain_view(given, asked)
     if asked.view == "quantile":
-        raise InvalidArgument("view", "quantile", "asked by itself: a quantile is no sum, and has no share or rule")
+        raise InvalidArgument("view", "quantile", "used alone: a quantile is no sum, and has no share or rule")
     other: Release | View | None = None
     if asked.ratio_part is not None:
         divisor = open_part(stored, asked.ratio_part, "ratio_part", level=asked.level)

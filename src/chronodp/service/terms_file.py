@@ -118,7 +118,7 @@ def _widest(said: Section) -> tuple[float, float] | None:
     try:
         low, high = check_clip(said["widest"])
     except ValueError:
-        raise said.wrong("widest", "two numbers, the least and the most of one person in a period") from None
+        raise said.wrong("widest", "two numbers, the lowest and the highest value of one person in a period") from None
     if low > clip[0] or high < clip[1]:
         raise said.wrong("widest", "at least as wide as clip: what an issue may ask beyond it takes more shares")
     return low, high

@@ -116,5 +116,5 @@ def view_digest(advertised: bytes, sharing: tuple[str, ...], survivors: tuple[st
 def _read_share(text: bytes) -> int:
     share = int.from_bytes(text, "big")
     if len(text) != SHARE_BYTES or share >= PRIME:
-        raise MessageRefused("a share is no number of the field")
+        raise MessageRefused("a share is not a number of the field")
     return share

@@ -52,7 +52,7 @@ def open_envelope(message: bytes, terms: Terms, context: Context, phase: Phase) 
     _, run, round_number, attempt, parameters, sent_in, _ = _HEADER.unpack(header)
     public = dict(terms.roster).get(sender)
     if public is None:
-        raise MessageRefused("a message comes from nobody in the roster")
+        raise MessageRefused("a message comes from a holder that is not in the roster")
     for what, told, wanted in (
         ("run, or of a run with other terms", run, context.run),
         (f"round: {round_number}, not {context.round_number}", round_number, context.round_number),

@@ -97,7 +97,7 @@ class AggregationServer:
                 self._total.add(read_vector(content, self._terms))
             case Phase.CONSENT:
                 if content != self._view():
-                    raise MessageRefused(f"{sender} was told of other keys or survivors than this server knows of")
+                    raise MessageRefused(f"{sender} has seen other keys or survivors than this server knows of")
                 self._consents[sender] = message
             case Phase.UNMASK:
                 self._reveals[sender] = self._checked_reveals(sender, content)

@@ -42,7 +42,7 @@ def unpack_pairs(text: bytes) -> dict[str, bytes]:
     try:
         names = [name.decode("ascii") for name in parts[::2]]
     except UnicodeDecodeError:
-        raise MessageRefused("a message holds a name that is none") from None
+        raise MessageRefused("a message holds an invalid name") from None
     if len(parts) % 2 or names != sorted(set(names)):
         raise MessageRefused("a message holds a list that is out of order or damaged")
     return dict(zip(names, parts[1::2], strict=True))

@@ -74,5 +74,5 @@ def _read(path: Path) -> dict[str, tuple[str, int]]:
 def _moment(text: str) -> int:
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
-        raise ValueError("a moment without an offset is no moment")
+        raise ValueError("a time needs an offset from UTC")
     return microseconds_of(moment)

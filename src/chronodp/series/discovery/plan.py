@@ -90,7 +90,9 @@ class DiscoverPlan(StagedPlan[HeldKeys, Release]):
     def diagnose(self, *, bounds: bool = False, progress: Progress | None = None) -> Diagnosis:
         """Read the data and say how its cells are read. FOR THE OWNER ONLY: the figures are not private."""
         if bounds:
-            raise InvalidArgument("bounds", True, "left out: what bounds take away hangs on the keys that are found")
+            raise InvalidArgument(
+                "bounds", True, "left out: how much the bounds remove depends on the keys that are found"
+            )
         # Without any key: how other cells are read hangs on none.
         return Plan(self.design.release_design(()), (), self.design.delta, self.origin).diagnose(progress=progress)
 
