@@ -30,7 +30,7 @@ __all__ = ["FIGURES", "Growth", "known"]
 FIGURES = Path(__file__).with_name("growth.csv")
 SIZES = (10**6, 10**7, 10**8)
 PIECE = 10**8
-MEMORY = 4 * 2**30
+MEMORY = 4  # GiB that a run may hold, unless told
 DISK = 30 * 2**30  # for temporary files of DuckDB
 LIMIT = 24
 
@@ -47,6 +47,7 @@ class Growth:
         peak: the most memory held, in GiB, libraries included.
         disk: the most that lay in temporary files, in GiB.
         table: how large the table is, in GiB.
+        allowed: how much memory it was allowed to hold, in GiB.
         finished: no where memory and temporary files did not suffice.
     """
 
@@ -57,6 +58,7 @@ class Growth:
     peak: float
     disk: float
     table: float
+    allowed: int = MEMORY
     finished: bool = True
 
 
@@ -67,23 +69,24 @@ def known() -> list[Growth]:
     return sorted(lines, key=lambda line: (line.rows, line.by))
 
 
-def measure(rows: int, folder: Path) -> list[Growth]:
+def measure(rows: int, folder: Path, allowed: int = MEMORY) -> list[Growth]:
     """Make a table, and run everything on it once."""
     with tempfile.TemporaryDirectory(dir=folder, prefix="rows-") as place:
         for first in range(0, rows, PIECE):
             path = str(Path(place) / f"{first:012d}.parquet")
             alone(make_records, path, min(PIECE, rows - first), people=rows // 100, first=first)
-        return [alone(_run, name, rows, place) for name in WORK]
+        return [alone(_run, name, rows, place, allowed) for name in WORK]
 
 
-def _run(name: str, rows: int, place: str) -> Growth:
+def _run(name: str, rows: int, place: str, allowed: int) -> Growth:
     with tempfile.TemporaryDirectory(dir=place, prefix="temporary-") as temporary:
-        work = WORK[name](f"{place}/*.parquet", temporary)
+        work = WORK[name](f"{place}/*.parquet", temporary, allowed)
         before, start = _cpu(), time.perf_counter()
         with _Watched(Path(temporary)) as watched:
             finished = _finishes(work)
         seconds, cpu = time.perf_counter() - start, _cpu() - before
-    return Growth(rows, name, seconds, cpu, peak(), watched.most / 2**30, _size(Path(place)) / 2**30, finished)
+    disk, table = watched.most / 2**30, _size(Path(place)) / 2**30
+    return Growth(rows, name, seconds, cpu, peak(), disk, table, allowed, finished)
 
 
 def _finishes(work: Callable[[], object]) -> bool:
@@ -96,7 +99,7 @@ def _finishes(work: Callable[[], object]) -> bool:
     return True
 
 
-def _release(pattern: str, temporary: str) -> Callable[[], object]:
+def _release(pattern: str, temporary: str, allowed: int) -> Callable[[], object]:
     """From the table to a signed release: read, bound, debit, draw, sign, store."""
     import pyarrow
 
@@ -109,7 +112,7 @@ def _release(pattern: str, temporary: str) -> Callable[[], object]:
             return plan.release(ledger, dataset="records", request="growth", progress=lambda _: None)
 
     one = pyarrow.table({"person": ["u"], "moment": pyarrow.array([START], pyarrow.timestamp("us")), "amount": [1.0]})
-    engine = DuckDB(memory=MEMORY, folder=temporary)
+    engine = DuckDB(memory=allowed * 2**30, folder=temporary)
     plans = [_plan(data, engine) for data in (one, pattern)]
     release(plans[0])  # imports what a release needs
     return lambda: release(plans[1])
@@ -132,13 +135,13 @@ def _plan(data: object, engine: Engine) -> Plan:
     return series.sum("amount", clip=(0.0, TOP)).plan(epsilon=1.0)
 
 
-def _plain(pattern: str, temporary: str) -> Callable[[], object]:
+def _plain(pattern: str, temporary: str, allowed: int) -> Callable[[], object]:
     """The same sums by person and hour, then by hour: bounded nowhere, and not private."""
     import duckdb
 
     connection = duckdb.connect(
         config={
-            "memory_limit": f"{MEMORY // 2**20}MiB",
+            "memory_limit": f"{allowed}GiB",
             "temp_directory": temporary,
             "max_temp_directory_size": f"{DISK // 2**20}MiB",
             "preserve_insertion_order": False,
@@ -193,9 +196,9 @@ def _cpu() -> float:
 
 
 def _read(line: dict[str, str]) -> Growth:
-    rows, by, finished = (line.pop(name) for name in ("rows", "by", "finished"))
+    rows, by, allowed, finished = (line.pop(name) for name in ("rows", "by", "allowed", "finished"))
     numbers = {name: float(value) for name, value in line.items()}
-    return Growth(int(rows), by, **numbers, finished=finished == "True")
+    return Growth(int(rows), by, **numbers, allowed=int(allowed), finished=finished == "True")
 
 
 def _store(found: list[Growth]) -> None:
@@ -216,9 +219,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", type=lambda text: int(float(text)), default=SIZES, help="how many rows")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where tables lie meanwhile")
+    parser.add_argument("--memory", type=int, default=MEMORY, help="GiB that a run may hold; 10^9 rows need 10")
     asked = parser.parse_args()
     for rows in asked.rows:
-        found = measure(rows, asked.folder)
+        found = measure(rows, asked.folder, asked.memory)
         for line in found:
             print(line, flush=True)
         _store(found)

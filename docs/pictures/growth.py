@@ -82,14 +82,14 @@ def _panel(left: float, title: str, lines: Sequence[Growth], number: Callable[[G
 
 def table() -> str:
     """Return the figures as a table of Markdown."""
-    head = ["rows", "table, GiB", "by", "processor s", "wall s", "memory, GiB", "temporary files, GiB"]
+    head = ["rows", "table, GiB", "by", "processor s", "wall s", "memory, GiB", "of at most", "temporary files, GiB"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for line in known():
         size = f"| {line.rows:,} | {line.table:.3g} | {line.by} |"
-        numbers = [line.cpu, line.seconds, line.peak, line.disk]
-        told = [f"{value:.3g}" for value in numbers]
+        numbers = [line.cpu, line.seconds, line.peak, line.allowed, line.disk]
+        told = ["not kept" if math.isnan(value) else f"{value:.3g}" for value in numbers]
         if not line.finished:
-            told[:2] = [f"gave up after {told[0]}", f"gave up after {told[1]}"]
+            told[0] = "gave up" if math.isnan(line.cpu) else f"gave up after {told[0]}"
         lines.append(f"{size} {' | '.join(told)} |")
     return "\n".join(lines)
 

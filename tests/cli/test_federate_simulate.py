@@ -61,7 +61,9 @@ def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
 def test_forecasts_are_read_from_the_end_of_a_series(clinics: Path) -> None:
     outcome = 'outcome = "forecast"\ncolumn = "pulse"\nhorizon = 3'
     change(clinics, ("prevalence = 0.2", outcome), ("length = 12", "length = 8"))
-    shown = run("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
+    shown = run(
+        "federate", "simulate", str(clinics / "run.toml"), "--group-sizes", "several", "--folder", str(clinics / "out")
+    )
     assert "round 2 of 2" in shown
     assert "area" not in shown.split("round 2 of 2")[1].splitlines()[0]
 
@@ -119,6 +121,10 @@ def test_a_holder_elsewhere_is_made_from_the_same_file(clinics: Path) -> None:
         make_trainer(name="north", task=replace(plan.task(), model="another"), plan=file, ledger=own)
     with pytest.raises(InvalidArgument, match="one of north, south"):
         make_trainer(name="west", task=plan.task(), plan=file, ledger=own)
+    with pytest.raises(InvalidArgument, match="group_sizes must be one or several"):
+        make_trainer(name="north", task=plan.task(), plan=file, ledger=own, group_sizes="few")
+    with pytest.raises(InvalidArgument, match="device must be cpu"):
+        make_trainer(name="north", task=plan.task(), plan=file, ledger=own, device="tpu")
 
 
 def test_a_file_or_the_demo_but_not_both(refuse: Callable[..., str]) -> None:

@@ -21,6 +21,7 @@ from chronodp.federated.models import (
 )
 from chronodp.federated.models.convolution import ConvolutionNetwork
 from chronodp.federated.models.layers import check_layers
+from chronodp.federated.models.outcomes import Outcome, slope_of
 from chronodp.federated.models.recurrent import RecurrentNetwork
 from chronodp.federated.training.gradients import PersonGradients, put
 from chronodp.privacy import dump, load
@@ -166,6 +167,18 @@ def test_targets_that_say_nothing_count_for_nothing() -> None:
             outcome.prepare(wrong)
     with pytest.raises(InvalidArgument, match="targets"):
         Risk().prepare(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("outcome", [Risk(), Risk(prevalence=0.1), Forecast(Column("x", 0, 1), 4)], ids=str)
+def test_the_slope_of_a_loss_is_its_derivative(outcome: Outcome) -> None:
+    chance = torch.Generator().manual_seed(5)
+    answers = (10 * torch.randn(300, outcome.width, generator=chance)).requires_grad_()
+    targets = torch.randint(0, 2, (300, outcome.width), generator=chance).float()
+    targets[torch.rand(300, outcome.width, generator=chance) < 0.3] = torch.nan
+    (expected,) = torch.autograd.grad(loss_of(outcome, answers, targets).sum(), answers)
+    found = slope_of(outcome, answers.detach(), targets)
+    assert torch.allclose(found, expected, rtol=1e-5, atol=1e-6)  # 1 - 1 / (1 + e^-a) loses bits; weights are up to 5
+    assert not found[targets.isnan()].any()
 
 
 def test_rare_outcomes_weigh_as_much_as_common_ones() -> None:

@@ -49,6 +49,11 @@ def simulate(
         Literal["secure", "plain"], typer.Option(help="Updates are added up unseen, as a server would, or openly.")
     ] = "secure",
     folder: Annotated[Path, typer.Option(help="Where ledger, model and page go.")] = Path("chronodp-federated"),
+    device: Annotated[Literal["cpu", "cuda"], typer.Option(help="Where gradients are computed.")] = "cpu",
+    group_sizes: Annotated[
+        Literal["one", "several"],
+        typer.Option(help="People go through the model in groups of one size, or of several: less time, which tells."),
+    ] = "one",
     as_json: Json = False,
 ) -> None:
     """Rehearse a run: all holders in this process, with their data at hand.
@@ -88,6 +93,8 @@ def simulate(
                 name=name,
                 run=wanted.name,
                 accept_large_delta=wanted.accept_large_delta,
+                group_sizes=group_sizes,
+                device=device,
             )
             for name, found in wanted.holders.items()
         ]

@@ -15,7 +15,7 @@ from chronodp.privacy import as_numbers, check_fraction, check_whole, document, 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Forecast", "Outcome", "Risk", "loss_of"]
+__all__ = ["Forecast", "Outcome", "Risk", "loss_of", "slope_of"]
 
 
 @document("risk")
@@ -84,16 +84,42 @@ def loss_of(outcome: Outcome, answers: torch.Tensor, targets: torch.Tensor) -> t
     import torch
 
     known = ~torch.isnan(targets)
-    filled = torch.where(known, targets, torch.zeros_like(targets))
+    filled = torch.where(known, targets, 0.0)
     match outcome:
         case Risk(prevalence):
-            weights = torch.where(filled == 1, 0.5 / prevalence, 0.5 / (1 - prevalence))
-            each = weights * (
+            each = _weights(prevalence, filled) * (
                 torch.clamp(answers, min=0) - answers * filled + torch.log1p(torch.exp(-torch.abs(answers)))
             )
         case Forecast():
             each = (answers - filled) ** 2 / 2
         case never:
             assert_never(never)
-    counted = torch.where(known, each, torch.zeros_like(each)).sum(-1)
+    counted = torch.where(known, each, 0.0).sum(-1)
     return counted / known.sum(-1).clamp(min=1)
+
+
+def slope_of(outcome: Outcome, answers: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Return how the sum of `loss_of` changes with each answer, by its formula, which takes less time than a pass back.
+
+    The slope of log(1 + e^a) - a y in a is 1 / (1 + e^-a) - y, and that of (a - y)^2 / 2 is a - y.
+    """
+    import torch
+
+    known = ~torch.isnan(targets)
+    match outcome:
+        case Risk(prevalence):
+            # Not torch.sigmoid: it takes another exponential for the last few of an array than for the others.
+            chances = 1 / (1 + torch.exp(-answers))
+            each = _weights(prevalence, targets) * (chances - targets)
+        case Forecast():
+            each = answers - targets
+        case never:
+            assert_never(never)
+    return torch.where(known, each, 0.0) / known.sum(-1, keepdim=True).clamp_(min=1)
+
+
+def _weights(prevalence: float, targets: torch.Tensor) -> torch.Tensor:
+    """Return each person's weight, by which both outcomes count alike."""
+    import torch
+
+    return torch.where(targets == 1, 0.5 / prevalence, 0.5 / (1 - prevalence))

@@ -54,9 +54,11 @@ def whole_sum(gradients: NDArray[np.floating], *, clip: float, resolution: int) 
     """Return the sum of `whole_rows` over people, exact below 2^53, a few people at a time."""
     people, size = gradients.shape
     total = np.zeros(size)
-    together = max(1, min(_EXACT // resolution, _CACHED // size))
+    together, added = max(1, _CACHED // size), max(1, _EXACT // resolution)
     for first in range(0, people, together):
-        total += whole_rows(gradients[first : first + together], clip=clip, resolution=resolution).sum(axis=0)
+        whole = whole_rows(gradients[first : first + together], clip=clip, resolution=resolution)
+        for few in range(0, len(whole), added):
+            total += whole[few : few + added].sum(axis=0)
     return total
 
 

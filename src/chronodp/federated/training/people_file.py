@@ -28,7 +28,16 @@ class People:
     targets: NDArray[np.float64]
 
 
-def make_trainer(*, name: str, task: Task, plan: str, ledger: str, seed: int | None = None) -> Trainer:
+def make_trainer(
+    *,
+    name: str,
+    task: Task,
+    plan: str,
+    ledger: str,
+    group_sizes: str = "one",
+    device: str = "cpu",
+    seed: int | None = None,
+) -> Trainer:
     """Return the holder of this name in a plan's file, for training with holders elsewhere; only its data is read.
 
     Args:
@@ -36,6 +45,8 @@ def make_trainer(*, name: str, task: Task, plan: str, ledger: str, seed: int | N
         task: what everybody trains; another model or plan is refused.
         plan: the TOML file that all holders have alike.
         ledger: this holder's ledger, with a budget of its name by the Rényi rule.
+        group_sizes: ``one``, so that the time of a round hardly tells how many people were sampled; or ``several``.
+        device: where gradients are computed, ``cpu`` or ``cuda``.
         seed: for tests, makes samples and noise repeatable; such a run protects nobody, and its certificate says so.
     """
     file = read_plan(plan)
@@ -56,6 +67,8 @@ def make_trainer(*, name: str, task: Task, plan: str, ledger: str, seed: int | N
         run=file.name,
         entropy=None if seed is None else seeded(f"{seed} {name}"),
         accept_large_delta=file.accept_large_delta,
+        group_sizes=group_sizes,
+        device=device,
     )
 
 
