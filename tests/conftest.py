@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import pytest
 import typer.main
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from tests import collecting, luck, rings
 
@@ -30,6 +31,10 @@ typer.main.get_command = functools.cache(typer.main.get_command)
 
 settings.register_profile("chronodp", max_examples=max(10, int(400 * SCALE)), deadline=None, derandomize=True)
 settings.load_profile("chronodp")
+if SCALE < 1 and hasattr(providers, "_get_local_constants"):
+    # Examples hang on their test, and not on the constants of whichever files are loaded: reading a thousand of those
+    # takes each process four seconds. Verify takes them.
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_configure(config: pytest.Config) -> None:

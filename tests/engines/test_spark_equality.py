@@ -34,7 +34,10 @@ def test_random_questions_have_equal_digests(spark: Any, trials: Trials, tmp_pat
         frame = spark.read.parquet(path)
         expected = DuckDB(threads=2).totals(find_source(table), question, key=f"key {number}")
         forms = [frame.repartition(5, "region"), frame.orderBy("kwh"), failing(frame)]
-        for form in [frame, chance.choice(forms[:2]), forms[2]]:
+        laid = [frame, chance.choice(forms[:2]), forms[2]]
+        if trials(100) < 100:  # by turns as it lies and laid otherwise; tasks fail in every turn
+            laid = laid[1:] if number % 2 else laid[::2]
+        for form in laid:
             found = Spark().totals(find_source(form), question, key=f"key {number}")
             assert digest(found) == digest(expected)
         found = Spark(sparse=True).totals(find_source(chance.choice(forms)), question, key=f"key {number}")
