@@ -38,7 +38,8 @@ class RecordedPasses:
     def __init__(self, network: nn.Module, outcome: Outcome, device: torch.device) -> None:
         self._network = copy.deepcopy(network).to(device).requires_grad_(False)
         if device.type == "cuda":  # the thread of passes back would warn if a product were the first thing it does
-            torch.ones(1, device=device, requires_grad=True).square().backward()
+            one = torch.ones(1, device=device, requires_grad=True)
+            torch.autograd.grad(one.square(), one)
         self._outcome = outcome
         self._size = sum(part.numel() for part in self._network.parameters())
         self._flat = torch.zeros(self._size, dtype=torch.float32, device=device)
