@@ -20,7 +20,7 @@ from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked, unheard
-from chronodp.ledger.overview import MOST_SHOWN, budgets_html, line_of
+from chronodp.ledger.overview import budgets_html, line_of, read_open
 from chronodp.ledger.requests import LedgerRequests, is_made
 from chronodp.ledger.restated import restate
 from chronodp.ledger.spending import Spending, read_spending
@@ -90,11 +90,8 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
         return budgets_html(self._open_budgets(), title=repr(self))
 
     def _open_budgets(self) -> list[Status]:
-        """Return how every open budget stands, analysts' parts left out; of very many the first by name."""
         with self._store.snapshot() as transaction:
-            known = budgets.list_budgets(transaction, closed=False)
-            names = [dataset for dataset, analyst, _ in known if not analyst]
-            return [budgets.read_status(transaction, name, "", "") for name in names[:MOST_SHOWN]]
+            return read_open(transaction)
 
     def open(
         self,

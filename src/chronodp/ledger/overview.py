@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chronodp.display import shown, shown_html
+from chronodp.ledger.budgets import list_budgets, read_status
 from chronodp.ledger.status import Status
+from chronodp.ledger.store import Transaction
 
-__all__ = ["MOST_SHOWN", "budgets_html", "line_of"]
+__all__ = ["budgets_html", "line_of", "read_open"]
 
-MOST_SHOWN = 20
+_MOST = 20
+
+
+def read_open(transaction: Transaction) -> list[Status]:
+    """Return how every open budget stands, analysts' parts left out; of very many the first by name."""
+    names = [dataset for dataset, analyst, _ in list_budgets(transaction, closed=False) if not analyst]
+    return [read_status(transaction, name, "", "") for name in names[:_MOST]]
 
 
 def line_of(status: Status) -> str:
@@ -27,7 +35,7 @@ def budgets_html(found: Sequence[Status], *, title: str) -> str:
         f"{shown_html(one.outlook.words)}</li>"
         for one in found
     )
-    more = f"<p>The first {MOST_SHOWN} by name.</p>" if len(found) == MOST_SHOWN else ""
+    more = f"<p>The first {_MOST} by name.</p>" if len(found) == _MOST else ""
     return f"<div><p><b>{shown_html(title)}</b></p><ul>{''.join(parts)}</ul>{more}</div>"
 
 
