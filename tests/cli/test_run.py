@@ -80,7 +80,8 @@ def test_each_period_is_paid_once(desk: Path) -> None:
     assert (desk / "told-2026-02.html").exists()
 
 
-def test_what_is_no_period_is_repeated_with_what_one_looks_like(desk: Path) -> None:
+@pytest.mark.usefixtures("desk")
+def test_what_is_no_period_is_repeated_with_what_one_looks_like() -> None:
     said = refused("job.toml", "--for", "20261")
     assert "2026-11, 2026-W46 or 2026-11-17" in said
     assert "'20261'" in said
