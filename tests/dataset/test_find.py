@@ -280,7 +280,7 @@ def _query(**changes: Any) -> Any:
         (lambda: meters("x.csv").quantiles("kwh", [0.5], edges=[0, 1], at_most=_find()), "^at_most .* for quantiles: "),
         (lambda: meters("x.csv").variance("kwh", clip=(0, _find())), "^clip .* for a variance: .* use release.found"),
         (lambda: meters("x.csv").variance("kwh", clip=_find()), "^clip .* for a variance: .* use release.found"),
-        (lambda: _query(max_periods=2).sum("kwh", bound=cdp.Norm(3.0)).peak(every="7D"), "of a sum with a clip"),
+        (lambda: _query(max_periods=2).sum("kwh", bound=cdp.Norm(3.0)).peak(every="7D"), "with a sum with a clip"),
         (lambda: meters("x.csv", unit=cdp.UserPeriod("1D")), r"the calendar says .*; got 'Find\(\)'"),
         (lambda: meters("x.csv", unit=cdp.Event()), "max_periods"),
         (lambda: meters("x.csv").count().plan(epsilon=-1), "epsilon"),

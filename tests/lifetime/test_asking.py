@@ -214,8 +214,8 @@ def test_what_cannot_be_asked_is_refused_by_sentences(tmp_path: Path, ask: Any, 
 def test_terms_that_do_not_go_together_are_refused() -> None:
     design = life(Sum("x", (0.0, 3.0)), max_periods=6)
     for more, said in (
-        ({"asked": table(Count()), "clip": (0.0, 1.0)}, "left out beside ask"),
-        ({"asked": table(Count()), "at_most": 3}, "left out beside ask"),
+        ({"asked": table(Count()), "clip": (0.0, 1.0)}, "left out with ask"),
+        ({"asked": table(Count()), "at_most": 3}, "left out with ask"),
         ({"takes": 0.5}, "given with ask"),
         ({"asked": table(Count()), "takes": 0.0}, "takes"),
         ({"asked": table(Count()), "takes": 6.5}, "a life has no more shares"),

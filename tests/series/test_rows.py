@@ -160,11 +160,11 @@ def test_documents() -> None:
         (lambda series: series.mean("delay", clip=CLIP, of="people", at_most=2), "left out for a mean of people"),
         (lambda series: series.mean("delay", clip=CLIP, of="rows", people=9), "people must be left out"),
         (lambda series: series.histogram("delay", edges=[1, 0], of="rows"), "ascending"),
-        (lambda series: series.mean("delay", clip=CLIP).peak(every="2D"), "count, or of a sum with a clip"),
-        (lambda series: series.mean("delay", clip=CLIP).total(every="2D"), "count, or of a sum with a clip"),
+        (lambda series: series.mean("delay", clip=CLIP).peak(every="2D"), "count, or with a sum with a clip"),
+        (lambda series: series.mean("delay", clip=CLIP).total(every="2D"), "count, or with a sum with a clip"),
         (
             lambda series: series.histogram("delay", edges=[0, 1], of="rows").total(every="2D"),
-            "count, or of a sum with a clip",
+            "count, or with a sum with a clip",
         ),
     ],
 )

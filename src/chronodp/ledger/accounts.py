@@ -72,11 +72,10 @@ def newest_period(transaction: Transaction, dataset: str, analyst: str) -> str:
     return rows[0][0] or ""
 
 
-def first_day(transaction: Transaction, dataset: str, analyst: str, period: str) -> dt.date | None:
-    """Return the day of an account's first charge, in UTC; None if there is none."""
+def first_day(transaction: Transaction, dataset: str, analyst: str) -> dt.date | None:
+    """Return the day of the first charge of an account that does not renew, in UTC; None if there is none."""
     rows = transaction.run(
-        "SELECT made FROM charges WHERE dataset = ? AND analyst = ? AND period = ? ORDER BY number LIMIT 1",
-        (dataset, analyst, period),
+        "SELECT made FROM charges WHERE dataset = ? AND analyst = ? ORDER BY made, number LIMIT 1", (dataset, analyst)
     )
     return day_of(int(rows[0][0])) if rows else None
 

@@ -264,7 +264,7 @@ def read_status(transaction: Transaction, dataset: str, analyst: str, period: st
         analyst=analyst,
         period=period,
         unreleased=unreleased(transaction, dataset),
-        since=first_day(transaction, dataset, analyst, period),
+        since=first_day(transaction, dataset, analyst) if budget.renews is None else None,
         today=day_of(now()),
         note=meaning.note if meaning else "",
     )

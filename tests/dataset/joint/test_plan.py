@@ -60,10 +60,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "too little epsilon": (lambda: cdp.plan_together([LOAD], epsilon=1e-12), "epsilon"),
     "a peak of a variance": (
         lambda: month(cdp.User()).variance("kwh", clip=(0, 5)).peak(every="1D"),
-        "a count, or of a sum",
+        "a count, or with a sum",
     ),
-    "a peak of a mean": (lambda: month(cdp.User()).mean("kwh", clip=(0, 5)).peak(every="1D"), "a count, or of a sum"),
-    "a peak of a peak": (lambda: LOAD.peak(every="1D").peak(every="1W"), "a count, or of a sum"),
+    "a peak of a mean": (lambda: month(cdp.User()).mean("kwh", clip=(0, 5)).peak(every="1D"), "a count, or with a sum"),
+    "a peak of a peak": (lambda: LOAD.peak(every="1D").peak(every="1W"), "a count, or with a sum"),
     "blocks that do not fit": (lambda: LOAD.peak(every="90min"), "fill without rest"),
     "blocks too long": (lambda: LOAD.peak(every="1Y"), "no longer than the series"),
     "no blocks": (lambda: LOAD.total(every="day"), "every"),
