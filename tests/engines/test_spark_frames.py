@@ -70,6 +70,20 @@ def test_clocks_are_the_same_in_every_session(session_in_tokyo: Any) -> None:
     assert periods(clocks(session_in_tokyo, "STRING")) == [0, 2, 4, 24]
 
 
+def test_an_hour_that_the_sessions_zone_lacks_is_read_as_it_stands(spark: Any) -> None:
+    """At two o'clock on this day clocks in Berlin are put forward, and differences of clocks there skip an hour."""
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    question = replace(ROWS, calendar=Calendar("1h", "2026-03-29", "2026-03-30"))
+    try:
+        for kind, text in (("TIMESTAMP_NTZ", "2026-03-29 02:30:00.000001"), ("STRING", "2026-03-29T02:30:00Z")):
+            frame = spark.sql(f"SELECT CAST('{text}' AS {kind}) AS at")
+            assert np.flatnonzero(totals(frame, question).sums).tolist() == [2]
+        wall = spark.sql("SELECT '2026-03-29 02:59:59.999999' AS at")
+        assert np.flatnonzero(totals(wall, question).sums).tolist() == [2]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
 def meters(spark: Any, value: str = "DOUBLE", who: str = "STRING") -> Any:
     listed = "('2026-01-01', '1', '1.3', 'n'), ('2026-01-01', '2', '-7', 'n'), ('2026-01-02', '1', '2', 'n'), "
     listed += "('2026-01-02', '1', '9.99', 'n'), ('2026-01-03', '1', NULL, 'n'), ('2026-01-03', NULL, '1', 'n')"

@@ -21,6 +21,7 @@ from chronodp.engines.reading.stored import Role, Stored
 from chronodp.engines.reading.terms import (
     Term,
     call,
+    cast_to,
     ends_with,
     is_finite,
     matches,
@@ -30,7 +31,6 @@ from chronodp.engines.reading.terms import (
     text_of,
     trimmed,
     try_cast,
-    typed,
     whole,
     whole_part,
 )
@@ -193,11 +193,14 @@ class Columns:
             return call("EPOCH_US", column.copy())  # never fails, and is null at both infinities
         first, last = self.first - _MARGIN, self.last + _MARGIN
         if stored.kind == "day":
-            ends = [typed("DATE", moment.date().isoformat()) for moment in (first, last)]
+            ends = [cast_to("DATE", string(moment.date().isoformat())) for moment in (first, last)]
         else:
             kind = {"instant": "TIMESTAMPTZ", "clock": "TIMESTAMP_NTZ" if self.dialect == "spark" else "TIMESTAMP"}
             offset = "+00:00" if stored.kind == "instant" else ""
-            ends = [typed(kind[stored.kind], f"{moment:%Y-%m-%d %H:%M:%S}{offset}") for moment in _padded(first, last)]
+            ends = [
+                cast_to(kind[stored.kind], string(f"{moment:%Y-%m-%d %H:%M:%S}{offset}"))
+                for moment in _padded(first, last)
+            ]
         near = exp.and_(column.copy() >= ends[0], column.copy() <= ends[1])
         if self.dialect == "duckdb":
             return exp.case().when(near, call("EPOCH_US", column.copy()))

@@ -13,6 +13,7 @@ from sqlglot import exp
 __all__ = [
     "Term",
     "call",
+    "cast_to",
     "ends_with",
     "extract",
     "is_finite",
@@ -25,7 +26,6 @@ __all__ = [
     "trimmed",
     "try_cast",
     "try_cast_to",
-    "typed",
     "whole",
     "whole_part",
 ]
@@ -115,13 +115,13 @@ def try_cast_to(kind: str, term: Term) -> Term:
     return call("TRY_CAST", _as(term, kind))
 
 
-def typed(kind: str, text: str) -> Term:
-    """Return a constant of such a type."""
-    return call("CAST", _as(string(text), kind))
+def cast_to(kind: str, term: Term) -> Term:
+    """Return a term as such a type."""
+    return call("CAST", _as(term, kind))
 
 
 def _as(term: Term, kind: str) -> Term:
-    return exp.Alias(this=term.copy(), alias=exp.to_identifier(kind))
+    return exp.Alias(this=term.copy(), alias=exp.Identifier(this=kind, quoted=False))
 
 
 def call(function: str, *arguments: Term) -> Term:

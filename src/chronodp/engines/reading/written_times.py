@@ -11,6 +11,7 @@ from chronodp.engines.reading.grammar import ABSOLUTE, MONTHS, WALL, Format
 from chronodp.engines.reading.terms import (
     Term,
     call,
+    cast_to,
     extract,
     matches,
     string,
@@ -18,7 +19,6 @@ from chronodp.engines.reading.terms import (
     text_of,
     try_cast,
     try_cast_to,
-    typed,
     whole,
 )
 
@@ -60,9 +60,16 @@ def formatted_time(written: Format, text: Term, dialect: str) -> Term:
 
 
 def microseconds_of_clock(clock: Term) -> Term:
-    """Return the microseconds of a Spark time without a zone; its own functions would look at the session's zone."""
-    epoch = typed("TIMESTAMP_NTZ", "1970-01-01 00:00:00")
-    return call("TIMESTAMPDIFF", exp.var("MICROSECOND"), epoch, clock.copy())
+    """Return the microseconds of a Spark time without a zone, which the session's zone has no part in.
+
+    A difference of two clocks, as TIMESTAMPDIFF has it, is taken between instants of that zone, in which an hour of
+    spring is missing. So days are counted, and what is left of the last one is taken as an interval: a million times as
+    long it has as many seconds as there were microseconds, and its seconds are a whole number.
+    """
+    day = cast_to("DATE", clock)
+    left = exp.paren(clock.copy() - cast_to("TIMESTAMP_NTZ", day))
+    seconds = cast_to("INTERVAL SECOND", left * whole(1_000_000))
+    return exp.paren(call("UNIX_DATE", day.copy()) * whole(86_400_000_000) + cast_to("BIGINT", seconds))
 
 
 def _wall(text: Term, dialect: str) -> Term:
