@@ -128,7 +128,7 @@ def test_the_error_stands_beside_what_the_owner_declared(visit: Visits) -> None:
     scale.get_by_text("with the weight of 1,000 rows").wait_for()
     assert page.slot("error-label").inner_text() == "Noise of its sums at 95 %"
     page.tab.get_by_label("Dataset").select_option("other")
-    scale.get_by_text("nobody declared").wait_for()
+    scale.get_by_text("declared no usual size").wait_for()
     assert faults(page.tab) == []
 
 
@@ -192,9 +192,9 @@ def test_rows_norms_and_edges_are_asked_for_where_the_policy_allows_them(visit: 
     facts = page.slot("facts")
     page.tab.get_by_label("Only rows where").fill("region = 'north'")
     facts.get_by_text("region = 'north'").wait_for()
-    page.slot("scale").get_by_text("nobody declared").wait_for()  # how many people such rows are about
+    page.slot("scale").get_by_text("declared no usual size").wait_for()  # how many people such rows are about
     page.tab.get_by_text("More", exact=True).click()
-    page.tab.get_by_label("Length of a person’s whole series").fill("9")
+    page.tab.get_by_label("Norm bound of a person’s whole series").fill("9")
     facts.get_by_text("whole series scaled to a length of at most 9").wait_for()
     assert page.tab.get_by_label("Highest value of one person").is_disabled()
     page.tab.get_by_label("Measure").select_option("histogram")

@@ -140,7 +140,7 @@ def test_a_release_is_read_by_share_change_rule_and_place(visit: Visits, house: 
     page.tab.wait_for_function(caption, arg="Change in percent")
     page.tab.locator("select[name=rule]").select_option("points")
     page.tab.get_by_label("Off by more than").fill("60")
-    page.tab.get_by_label("with a chance above").fill("10")
+    page.tab.get_by_label("with a probability above").fill("10")
     page.tab.get_by_label("By its").select_option("median")
     page.slot("table").get_by_text("the median of").first.wait_for(state="attached")
     page.slot("table").get_by_text("more than 60 off is at most 10 %").wait_for(state="attached")
