@@ -44,9 +44,11 @@ def build(folder: Path, pages: Sequence[str] = ()) -> None:
 
 
 def written(folder: Path) -> list[str]:
-    """Return every page of a build."""
-    found = (path.relative_to(folder) for path in folder.rglob("*.html"))
-    return sorted(path.as_posix() for path in found if path.parts[0] != "_static")
+    """Return every page of a build; of the pages of source code, which are made alike, the list and one."""
+    found = sorted(path.relative_to(folder) for path in folder.rglob("*.html"))
+    sources = [path for path in found if path.parts[0] == "_modules"]
+    others = [path for path in found if path.parts[0] not in {"_modules", "_static"}]
+    return [path.as_posix() for path in (sources[0], sources[-1], *others)]
 
 
 class _Silent(SimpleHTTPRequestHandler):
