@@ -91,7 +91,8 @@ def _output(shown: dict[str, Any]) -> str:
     """Return what a cell showed: as HTML where there is some, else as text."""
     data = shown.get("data", {})
     if "text/html" in data:
-        return f'````{{raw}} html\n<div class="output">{"".join(data["text/html"])}</div>\n````'
+        html = "".join(data["text/html"]).replace("<th></th>", "<td></td>")  # pandas heads columns without a name
+        return f'````{{raw}} html\n<div class="output">{html}</div>\n````'
     return f"````text\n{''.join(shown.get('text') or data['text/plain']).rstrip()}\n````"
 
 
