@@ -110,3 +110,13 @@ def test_a_ledger_without_a_budget_says_so(tmp_path: Path) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:
         assert str(ledger) == repr(ledger)
         assert "No budget is open" in ledger._repr_html_()
+
+
+def test_a_ledger_whose_disk_is_away_prints_why(tmp_path: Path) -> None:
+    place = tmp_path / "disk"
+    place.mkdir()
+    with Ledger(place / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=1.0)
+        place.rename(tmp_path / "away")
+        for shown in (str(ledger), ledger._repr_html_()):
+            assert "is not where it was" in shown

@@ -20,7 +20,7 @@ from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked, unheard
-from chronodp.ledger.overview import budgets_html, line_of, read_open
+from chronodp.ledger.overview import budgets_html, budgets_text
 from chronodp.ledger.requests import LedgerRequests, is_made
 from chronodp.ledger.restated import restate
 from chronodp.ledger.spending import Spending, read_spending
@@ -83,15 +83,11 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
         return f"Ledger({self._called!r})"
 
     def __str__(self) -> str:
-        return "\n".join([repr(self), *map(line_of, self._open_budgets())])
+        return budgets_text(self._store, title=repr(self))
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: every open budget, how much of it is used, and how long it lasts."""
-        return budgets_html(self._open_budgets(), title=repr(self))
-
-    def _open_budgets(self) -> list[Status]:
-        with self._store.snapshot() as transaction:
-            return read_open(transaction)
+        return budgets_html(self._store, title=repr(self))
 
     def open(
         self,

@@ -17,14 +17,14 @@ from chronodp.series.table import Table
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Shown", "drawn_ends", "drawn_places", "shown_figure", "shown_frame"]
+__all__ = ["Displayed", "drawn_ends", "drawn_places", "shown_figure", "shown_frame"]
 
 _OWN = ("time", "period", "value", "lower", "upper", "kind", "not_above", "not_below", "why")
 _MOST_LINES = 24  # more cannot be told apart; the table has them all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class Displayed:
     """What a table and a figure show.
 
     Attributes:
@@ -44,7 +44,7 @@ class Shown:
     cells: Cells | None
 
 
-def shown_frame(shown: Shown) -> pandas.DataFrame:
+def shown_frame(shown: Displayed) -> pandas.DataFrame:
     """Return the long table."""
     import pandas
 
@@ -70,7 +70,7 @@ def shown_frame(shown: Shown) -> pandas.DataFrame:
     return pandas.DataFrame(columns)
 
 
-def shown_figure(shown: Shown, *, title: str, label: str, note: str) -> Any:
+def shown_figure(shown: Displayed, *, title: str, label: str, note: str) -> Any:
     """Return a figure of the lines that can be told apart, each in its band."""
     labels = shown.columns.labels()
     names = [", ".join(str(label) for label in row) for row in zip(*labels.values(), strict=True)]
@@ -95,7 +95,7 @@ def shown_figure(shown: Shown, *, title: str, label: str, note: str) -> Any:
     return series_figure(lines, title=title, value_name=label, note=note)
 
 
-def drawn_ends(shown: Shown, place: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def drawn_ends(shown: Displayed, place: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the values of one column and the ends of its band, as they are drawn."""
     lower, upper = shown.estimates.lower, shown.estimates.upper
     return shown.estimates.value[:, place], _ends(shown.cells, lower, place), _ends(shown.cells, upper, place)
@@ -107,7 +107,7 @@ def _ends(cells: Cells | None, ends: NDArray[np.float64], place: int) -> NDArray
     return drawn if cells is None else np.where(cells.kind[:, place] <= 0, drawn, np.nan)
 
 
-def drawn_places(shown: Shown) -> list[int]:
+def drawn_places(shown: Displayed) -> list[int]:
     """Return which columns are drawn, in their order: the largest, of a histogram the first.
 
     Where some numbers have no value, those with most of them: a change is not told by its size, and a line without any
@@ -143,7 +143,7 @@ def _worded(codes: NDArray[np.int8], words: tuple[str, ...]) -> Any:
     return pandas.Categorical.from_codes(codes.ravel(), categories=pandas.Index(words))
 
 
-def _times(shown: Shown, places: int) -> dict[str, Any]:
+def _times(shown: Displayed, places: int) -> dict[str, Any]:
     import pandas
 
     calendar = shown.table.calendar

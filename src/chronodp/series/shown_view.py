@@ -20,7 +20,7 @@ from chronodp.series.readings.levels import PLACE, level_sizes, top_levels
 from chronodp.series.readings.made import Made
 from chronodp.series.readings.weights import Wholes
 from chronodp.series.reporting import Drawn, notebook_view, report_view
-from chronodp.series.showing import Shown, drawn_ends, drawn_places, shown_figure, shown_frame
+from chronodp.series.showing import Displayed, drawn_ends, drawn_places, shown_figure, shown_frame
 from chronodp.series.table import Table
 
 if TYPE_CHECKING:
@@ -236,12 +236,12 @@ class ShownView:
         return f"the {places} of {here}, of {levels.tree.nodes:,} in all; those of {below} are left out"
 
     @property
-    def _shown(self) -> Shown:
+    def _shown(self) -> Displayed:
         columns = self.columns
         if columns is None:
             columns = columns_of(self.table)
             columns = columns if self.binned else replace(columns, edges=())
-        return Shown(self.table, self.periods, columns, self.estimates, self.everyone, self.cells)
+        return Displayed(self.table, self.periods, columns, self.estimates, self.everyone, self.cells)
 
 
 def _columns(estimates: Estimates, chosen: Wholes) -> Estimates:
