@@ -51,7 +51,7 @@ def usage(session: Any, work: Callable[[], object]) -> Usage:
     return Usage(seconds, cpu, sum(stage.shuffleWriteBytes() for stage in stages))
 
 
-def measure(events: int = 10**7) -> Topic:
+def measure(events: int = 2 * 10**6) -> Topic:
     topic = Topic(
         "Bounded totals of a Spark frame, two cores",
         "python -m benchmarks.spark",
