@@ -21,7 +21,7 @@ from chronodp.ledger.claims import ClaimCount as ClaimCount
 from chronodp.ledger.codec import (
     Snapshot as Snapshot,
     StateCodec as StateCodec,
-    frame as frame,
+    frame_head as frame_head,
     framed_codec as framed_codec,
     unframe as unframe,
 )
