@@ -63,7 +63,6 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "temporal.grids.resample",
     ),
     "draws, writes or goes on for minutes, with what was made by a fuzzed call": (
-        "audit.judging.judge_all",
         "federated.training.people_file.make_trainer",
         "federated.training.trainer.Trainer",
         "live.runner.Live",

@@ -5,15 +5,18 @@ Each theorem is a module with the same call, ``epsilon(costs, delta)``. None of 
 
 from chronodp.accounting import advanced, adversary, basic, gaussian, optimal, pld, renyi, sampled, zcdp
 from chronodp.accounting.calibration import calibrate, most_releases
-from chronodp.accounting.comparison import Bound, Comparison as Comparison, compare
+from chronodp.accounting.comparison import Bound as Bound, Comparison as Comparison, compare
 from chronodp.accounting.group_privacy import enlarge, group
 from chronodp.accounting.loss_variable import LossVariable as LossVariable, loss
 from chronodp.accounting.rounding import sum_up as sum_up
-from chronodp.accounting.spending import Costs as Costs, Spending, exact_loss as exact_loss, gather as gather
+from chronodp.accounting.spending import (
+    Costs as Costs,
+    Spending as Spending,
+    exact_loss as exact_loss,
+    gather as gather,
+)
 
 __all__ = [
-    "Bound",
-    "Spending",
     "advanced",
     "adversary",
     "basic",

@@ -11,7 +11,7 @@ from chronodp.alerts.probabilities import (
     AlertProbabilities as AlertProbabilities,
     FreshProbabilities as FreshProbabilities,
 )
-from chronodp.alerts.split import Split, best_split
+from chronodp.alerts.split import Split, best_split as best_split
 from chronodp.alerts.state import AlertState as AlertState
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "Exponential",
     "Laplace",
     "Split",
-    "best_split",
     "design_alert",
     "plan_alert",
 ]

@@ -74,7 +74,9 @@ class Alert(DurableStream[AlertDesign, AlertState]):
 
     columns: ClassVar[tuple[str, ...]] = ("alert", "alert_value")
     plan = staticmethod(plan_alert)
-    codec = framed_codec(AlertDesign, AlertState.to_bytes, lambda _, stored: AlertState.from_bytes(stored))
+    codec = framed_codec(
+        AlertDesign, lambda snapshot: snapshot.state.to_bytes(), lambda _, stored: AlertState.from_bytes(stored)
+    )
     takes = ("design", AlertDesign, "an AlertDesign")
 
     # If the ledger fails while an alert is written, the error itself shows that a step fired. So the alert counts from

@@ -4,7 +4,7 @@ from chronodp.audit import attacks, exact, mutants
 from chronodp.audit.adaptive import Game as Game
 from chronodp.audit.allowance import Allowance
 from chronodp.audit.case import AuditCase, Check as Check
-from chronodp.audit.judging import Verdict, judge, judge_all
+from chronodp.audit.judging import Verdict as Verdict, judge, judge_all as judge_all
 from chronodp.audit.numerical import Linear as Linear
 from chronodp.audit.page import report_audit as report_audit
 from chronodp.audit.registry import Entry, entries, find_case as find_case
@@ -18,11 +18,9 @@ __all__ = [
     "Entry",
     "Enumerated",
     "Sampled",
-    "Verdict",
     "attacks",
     "entries",
     "exact",
     "judge",
-    "judge_all",
     "mutants",
 ]

@@ -23,7 +23,7 @@ from chronodp.correlated.information import (
 from chronodp.correlated.leakage import Leakage, leakage
 from chronodp.correlated.leakage_model import LeakageModel
 from chronodp.correlated.model_file import model_to_json as model_to_json, read_model
-from chronodp.correlated.published.definitions import Published, compare_definitions
+from chronodp.correlated.published.definitions import Published as Published, compare_definitions as compare_definitions
 from chronodp.correlated.published.paper import theorem_1 as theorem_1
 from chronodp.correlated.published.quilt import markov_quilt as markov_quilt
 from chronodp.correlated.published.sensitivity import (
@@ -42,11 +42,9 @@ __all__ = [
     "LeakageModel",
     "Maximum",
     "Mean",
-    "Published",
     "Several",
     "Sum",
     "WeightedSum",
-    "compare_definitions",
     "fit",
     "fit_privately",
     "leakage",

@@ -21,7 +21,7 @@ from chronodp.ledger.claims import ClaimCount as ClaimCount
 from chronodp.ledger.codec import (
     Snapshot as Snapshot,
     StateCodec as StateCodec,
-    frame as frame,
+    frame_head as frame_head,
     framed_codec as framed_codec,
     unframe as unframe,
 )
@@ -64,8 +64,8 @@ from chronodp.ledger.numbers import (
     read_numbers as read_numbers,
 )
 from chronodp.ledger.ownership import create_private as create_private, sync_folder as sync_folder
-from chronodp.ledger.releases import Fulfilled
-from chronodp.ledger.restoring import Restored, restore
+from chronodp.ledger.releases import Fulfilled as Fulfilled
+from chronodp.ledger.restoring import Restored as Restored, restore
 from chronodp.ledger.signed_release import SignedRelease as SignedRelease
 from chronodp.ledger.spending import Spending as Spending, SpentDay as SpentDay
 from chronodp.ledger.status import Status
@@ -83,10 +83,8 @@ __all__ = [
     "Budget",
     "Entry",
     "FileWitness",
-    "Fulfilled",
     "Ledger",
     "Link",
-    "Restored",
     "SignedLink",
     "Spend",
     "Status",

@@ -20,7 +20,7 @@ from chronodp.errors import UnknownDocument
 from chronodp.privacy import load
 from chronodp.reading import parse_json
 
-__all__ = ["Snapshot", "StateCodec", "frame", "framed_codec", "unframe"]
+__all__ = ["Snapshot", "StateCodec", "frame_head", "framed_codec", "unframe"]
 
 Design = TypeVar("Design")
 State = TypeVar("State")
@@ -45,45 +45,56 @@ class Snapshot(Generic[Design, State]):
 
 @dataclass(frozen=True, slots=True)
 class StateCodec(Generic[Design, State]):
-    """How streams of one kind become bytes and come back. A codec never changes: what was sealed must resume."""
+    """How streams of one kind become bytes and come back. A codec never changes: what was sealed must resume.
 
-    encode: Callable[[Snapshot[Design, State]], bytes]
+    Attributes:
+        body: what changes with every step.
+        decode: a stream, from its head and its body.
+        head: what stands before the body and stays the same as long as the stream goes on; nothing if not said.
+    """
+
+    body: Callable[[Snapshot[Design, State]], bytes]
     decode: Callable[[bytes], Snapshot[Design, State]]
+    head: Callable[[Snapshot[Design, State]], bytes] = lambda snapshot: b""  # noqa: ARG005 (of whatever stream)
+
+    def encode(self, snapshot: Snapshot[Design, State]) -> bytes:
+        """Return a stream as bytes."""
+        return self.head(snapshot) + self.body(snapshot)
 
 
 def framed_codec(
-    kind: type[Design], write: Callable[[State], bytes], read: Callable[[Design, bytes], State]
+    kind: type[Design], body: Callable[[Snapshot[Design, State]], bytes], read: Callable[[Design, bytes], State]
 ) -> StateCodec[Design, State]:
     """Return the codec of streams whose state is bytes behind a head.
 
         4 bytes            size of the head, big-endian
         that many bytes    JSON: {"design": …, "seeded": …}
-        the rest           the state, as ``write`` makes it
+        the rest           the state, as ``body`` makes it
 
     Args:
         kind: of their design.
-        write: a state as bytes.
+        body: their state as bytes.
         read: a state of a design, from bytes.
     """
 
-    def encode(snapshot: Snapshot[Design, State]) -> bytes:
-        return frame({"design": snapshot.plan, "seeded": snapshot.seeded}, write(snapshot.state))
+    def head(snapshot: Snapshot[Design, State]) -> bytes:
+        return frame_head({"design": snapshot.plan, "seeded": snapshot.seeded})
 
     def decode(sealed: bytes) -> Snapshot[Design, State]:
-        head, state = unframe(sealed)
-        plan = head.get("design")
+        said, state = unframe(sealed)
+        plan = said.get("design")
         if not isinstance(plan, str):
             raise UnknownDocument("a stream's state is damaged")
         design: Design = load(plan, kind)
-        return Snapshot(plan, design, read(design, state), head["seeded"])
+        return Snapshot(plan, design, read(design, state), said["seeded"])
 
-    return StateCodec(encode, decode)
+    return StateCodec(body, decode, head)
 
 
-def frame(head: Mapping[str, Any], state: bytes) -> bytes:
-    """Return a head of plain texts and numbers, and a state behind it."""
+def frame_head(head: Mapping[str, Any]) -> bytes:
+    """Return a head of plain texts and numbers as it stands before a state."""
     text = json.dumps(head).encode()
-    return len(text).to_bytes(4, "big") + text + state
+    return len(text).to_bytes(4, "big") + text
 
 
 def unframe(sealed: bytes) -> tuple[dict[str, Any], bytes]:

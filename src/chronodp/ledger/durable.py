@@ -49,6 +49,7 @@ class DurableStream(Shown, ABC, Generic[Design, State]):
     _ledger: Ledger
     _stored: StreamState
     _snapshot: Snapshot[Design, State]
+    _head: bytes
 
     @classmethod
     def open(
@@ -188,10 +189,10 @@ class DurableStream(Shown, ABC, Generic[Design, State]):
         ``rows`` are written beside the state, once: `_rows` returns all of them.
         """
         snapshot = replace(self._snapshot, state=state)
-        self._stored = self._ledger.advance_stream(
+        self._stored = self._ledger._advance_stream(
             self._stored,
             values=[json.dumps(value) for value in values],
-            state=self.codec.encode(snapshot),
+            state=self._head + self.codec.body(snapshot),
             finished=finished,
             rows=rows,
         )
@@ -229,5 +230,5 @@ class DurableStream(Shown, ABC, Generic[Design, State]):
 
     def _hold(self, ledger: Ledger, stored: StreamState, snapshot: Snapshot[Design, State], entropy: Entropy) -> None:
         self._ledger, self._stored, self._snapshot = ledger, stored, snapshot
-        self._entropy, self._lock = entropy, threading.Lock()
+        self._entropy, self._lock, self._head = entropy, threading.Lock(), self.codec.head(snapshot)
         self._prepare()

@@ -19,7 +19,7 @@ from chronodp.ledger.issues import LedgerIssues
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.numbers import check_room
-from chronodp.ledger.opening import Reached, open_checked, unheard
+from chronodp.ledger.opening import open_checked
 from chronodp.ledger.overview import budgets_html, budgets_text
 from chronodp.ledger.requests import LedgerRequests, is_made
 from chronodp.ledger.restated import restate
@@ -27,7 +27,7 @@ from chronodp.ledger.spending import Spending, read_spending
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import LedgerStreams
-from chronodp.ledger.watch import charge_counters, closing_counter
+from chronodp.ledger.watch import Reached, charge_counters, closing_counter, unheard
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, check_positive, check_text, check_whole
 

@@ -1,4 +1,4 @@
-"""Lines of marks: how the numbers of counters are written in a file, and read from it.
+"""Lines of marks, as they are read from a file of them.
 
 What counts is the highest number of each name, in whatever order lines come; one that was cut off says nothing, and
 blanks say nothing either.
@@ -7,18 +7,26 @@ blanks say nothing either.
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from chronodp.errors import UnknownDocument
 from chronodp.reading import parse_json
 
-__all__ = ["TOTAL", "highest_of", "line_of", "numbers_of", "parsed_lines", "raise_to"]
+__all__ = ["TOTAL", "content_of", "highest_of", "numbers_of", "parsed_lines", "raise_to"]
 
 TOTAL = '["charges"]'
 """The counter of all charges together: what a service of 0.1.0 witnessed."""
+
+
+def content_of(descriptor: int, size: int) -> bytes:
+    """Return what an open file holds, from its beginning."""
+    parts, place = [], 0
+    while place < size and (part := os.pread(descriptor, size - place, place)):
+        parts.append(part)
+        place += len(part)
+    return b"".join(parts)
 
 
 def highest_of(content: bytes) -> dict[str, int]:
@@ -46,16 +54,6 @@ def parsed_lines(content: bytes) -> Iterator[Any]:
     for line in (*others, *(b"%s:%d}}" % one for one in highest.items())):
         with contextlib.suppress(UnknownDocument):
             yield parse_json(line)
-
-
-def line_of(numbers: Mapping[str, int]) -> str:
-    """Return marks as they are written."""
-    return f'{{"saw":{{{",".join([f"{_quoted(name)}:{number}" for name, number in numbers.items()])}}}}}'
-
-
-@lru_cache(maxsize=4096)
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
 
 
 def numbers_of(line: Any) -> dict[str, int]:

@@ -28,10 +28,11 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable
-from chronodp.ledger.mark_lines import TOTAL, highest_of, line_of, parsed_lines, raise_to
+from chronodp.ledger.mark_lines import TOTAL, content_of, highest_of, parsed_lines, raise_to
 from chronodp.ledger.ownership import create_private, sync_folder, tighten
 from chronodp.randomness import Lineage
 
@@ -126,7 +127,8 @@ class MarkFile:
         with self._lock:
             try:
                 size = self._append(_encoded(numbers), sync=due, room=room)
-                raise_to(self._held, numbers)
+                for name, number in numbers.items():
+                    self._held[name] = max(number, self._held.get(name, 0))
                 if size > max(_LARGE, 2 * self._compacted):
                     self._compact()
             except OSError:
@@ -220,7 +222,7 @@ class MarkFile:
 
     def _check_kept(self, size: int) -> None:
         """Refuse a file that came in the place of another and lacks marks that this process has seen or added."""
-        kept = highest_of(_whole(self._descriptor, size))
+        kept = highest_of(content_of(self._descriptor, size))
         if any(number > kept.get(name, 0) for name, number in self._held.items()):
             self._release()
             raise LedgerUnavailable(
@@ -241,7 +243,7 @@ class MarkFile:
         try:
             found = os.fstat(descriptor)
             if found.st_nlink and found.st_size > _LARGE:  # else another process was first
-                self._compacted = self._write_anew(_whole(descriptor, found.st_size))
+                self._compacted = self._write_anew(content_of(descriptor, found.st_size))
         finally:
             _unlock(descriptor)
         self._release()
@@ -253,7 +255,7 @@ class MarkFile:
         fresh = self._path.with_name(f"{self._path.name}.{os.urandom(6).hex()}")
         create_private(fresh)
         with fresh.open("w", encoding="utf-8") as file:
-            file.write("\n".join([*kept, line_of(highest)]))
+            file.write("\n".join([*kept, _line(highest)]))
             file.flush()
             os.fsync(file.fileno())
             size = os.fstat(file.fileno()).st_size
@@ -275,7 +277,16 @@ class MarkFile:
 
 
 def _encoded(numbers: Mapping[str, int]) -> bytes:
-    return f"\n{line_of(numbers)}".encode()  # the end of the line before comes first: it may lack its own
+    return f"\n{_line(numbers)}".encode()  # the end of the line before comes first: it may lack its own
+
+
+def _line(numbers: Mapping[str, int]) -> str:
+    return f'{{"saw":{{{",".join([f"{_quoted(name)}:{number}" for name, number in numbers.items()])}}}}}'
+
+
+@lru_cache(maxsize=4096)
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _lock(descriptor: int, *, exclusive: bool) -> None:
@@ -286,11 +297,3 @@ def _lock(descriptor: int, *, exclusive: bool) -> None:
 def _unlock(descriptor: int) -> None:
     if fcntl is not None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
-
-
-def _whole(descriptor: int, size: int) -> bytes:
-    parts, place = [], 0
-    while place < size and (part := os.pread(descriptor, size - place, place)):
-        parts.append(part)
-        place += len(part)
-    return b"".join(parts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,22 +21,13 @@ from chronodp.ledger.keyfile import KeyFile
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.store import Store
 from chronodp.ledger.unfinished import Unfinished
-from chronodp.ledger.watch import Watch
+from chronodp.ledger.watch import Reached, Watch
 from chronodp.ledger.witness import Witness
 
-__all__ = ["Opened", "Reached", "keys_beside", "open_checked", "open_unchecked", "unheard"]
+__all__ = ["Opened", "keys_beside", "open_checked", "open_unchecked"]
 
 
-Reached: TypeAlias = Callable[[str], None]
-"""Called with the name of each gap that a crash could fall into."""
-
-
-def unheard(gap: str) -> None:
-    """Go on: nobody wants to crash here."""
-    del gap
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Opened:
     """What an open ledger is made of.
 
@@ -57,7 +49,7 @@ class Opened:
     terms: Terms = field(default_factory=dict, repr=False)
     unfinished: Unfinished = field(default_factory=Unfinished, repr=False)
 
-    @property
+    @cached_property
     def own_keys(self) -> Keys:
         """The owner's keys; an error if there are none at hand."""
         if self.keys is None:

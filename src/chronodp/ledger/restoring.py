@@ -22,11 +22,11 @@ from chronodp.ledger.budget import Budget
 from chronodp.ledger.certificates import Link, SignedLink, verify_chain
 from chronodp.ledger.debits import Spend, debit
 from chronodp.ledger.identity import Identity, adopt
-from chronodp.ledger.opening import Reached, open_unchecked, unheard
+from chronodp.ledger.opening import open_unchecked
 from chronodp.ledger.releases import read_chain
 from chronodp.ledger.restoration import describe_restoration
 from chronodp.ledger.store import Transaction
-from chronodp.ledger.watch import charge_counter, stream_counter
+from chronodp.ledger.watch import Reached, charge_counter, stream_counter, unheard
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import ApproximateCost, Cost, PureCost, check_flag, check_positive, dump
 

@@ -97,11 +97,17 @@ class LedgerStreams:
         What is released may be announced once this returns. ``rows`` are sealed beside the state, each by itself: what
         grows is written once, not anew with every step.
         """
-        opened = self._opened
-        reached = opened.reached
         check_step(values, state, rows)
+        return self._advance_stream(before, values=values, state=state, finished=finished, rows=rows)
+
+    def _advance_stream(
+        self, before: StreamState, *, values: list[str], state: bytes, finished: bool, rows: Sequence[bytes]
+    ) -> StreamState:
+        """Commit steps whose values are known to be texts, and state and rows bytes: a durable stream has made them."""
         if not values:
             return before
+        opened = self._opened
+        reached = opened.reached
         with opened.store.transaction() as transaction:
             after, stands = write_step(
                 opened, transaction, before, values=values, state=state, finished=finished, rows=rows

@@ -10,7 +10,7 @@ knows itself" in ``docs/explanation/proofs/ledger.md``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.witness import FileWitness, Witness
 
 __all__ = [
+    "Reached",
     "Rooms",
     "Watch",
     "account_counters",
@@ -30,13 +31,22 @@ __all__ = [
     "counters",
     "release_counter",
     "stream_counter",
+    "unheard",
 ]
 
 _GENERATION = '["generation"]'
 _SHOWN = 3  # differences that a message tells
 
+Reached: TypeAlias = Callable[[str], None]
+"""Called with the name of each gap that a crash could fall into: something is written, committed, marked."""
+
 Rooms: TypeAlias = tuple[Room | None, Room | None]
 """What was set aside for marks: in the keys file, and in a witness's."""
+
+
+def unheard(gap: str) -> None:
+    """Go on: nobody wants to crash here."""
+    del gap
 
 
 class Watch:

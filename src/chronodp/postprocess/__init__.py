@@ -11,7 +11,7 @@ from chronodp.postprocess.baseline_medians import (
 from chronodp.postprocess.columns import (
     Estimates as Estimates,
     Floats as Floats,
-    NormalEstimates,
+    NormalEstimates as NormalEstimates,
     as_columns as as_columns,
     as_deviations as as_deviations,
 )
@@ -41,7 +41,7 @@ from chronodp.postprocess.smoothing import (
     Growing,
     Method as Method,
     NonNegative,
-    Smoothed,
+    Smoothed as Smoothed,
     check_method as check_method,
     smooth,
     smooth_within as smooth_within,
@@ -65,9 +65,7 @@ __all__ = [
     "NoiseOnAverages",
     "NoiseOnReadings",
     "NonNegative",
-    "NormalEstimates",
     "RandomWalk",
-    "Smoothed",
     "Tier",
     "Trend",
     "add_up",

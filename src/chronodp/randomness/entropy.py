@@ -209,6 +209,8 @@ def seeded(seed: int | str) -> KeystreamEntropy:
 
 def _shape(size: Shape) -> tuple[int, ...]:
     sides = size if isinstance(size, tuple) else (size,)
+    if all(type(side) is int and side >= 0 for side in sides):  # what a step of a stream asks for
+        return sides
     return tuple(check_whole("size", side, least=0) for side in sides)
 
 

@@ -9,7 +9,7 @@ from chronodp.series.describe import (
     unit_reach as unit_reach,
 )
 from chronodp.series.design import Design as Design
-from chronodp.series.diagnosis import Diagnosis
+from chronodp.series.diagnosis import Diagnosis as Diagnosis
 from chronodp.series.discover import Discover
 from chronodp.series.discovery import (
     DiscoverDesign as DiscoverDesign,
@@ -38,21 +38,21 @@ from chronodp.series.life import (
 from chronodp.series.listed import listed as listed
 from chronodp.series.measures import (
     Active as Active,
-    Count,
-    Histogram,
-    Mean,
+    Count as Count,
+    Histogram as Histogram,
+    Mean as Mean,
     Measure as Measure,
-    PanelMean,
+    PanelMean as PanelMean,
     Quantiles as Quantiles,
-    RowHistogram,
-    RowMean,
+    RowHistogram as RowHistogram,
+    RowMean as RowMean,
     RowQuantiles as RowQuantiles,
     ScaledSum as ScaledSum,
-    Sum,
+    Sum as Sum,
     Total as Total,
-    Variance,
+    Variance as Variance,
 )
-from chronodp.series.missing import Missing, MissingFigure
+from chronodp.series.missing import Missing, MissingFigure as MissingFigure
 from chronodp.series.noise import Noise as Noise, calibrated as calibrated, cost_of as cost_of
 from chronodp.series.norm import Norm, check_norm as check_norm
 from chronodp.series.places import Places
@@ -101,8 +101,6 @@ from chronodp.series.workloads import (
 )
 
 __all__ = [
-    "Count",
-    "Diagnosis",
     "Discover",
     "EachPeriod",
     "Ewm",
@@ -110,23 +108,15 @@ __all__ = [
     "Find",
     "Found",
     "Hierarchy",
-    "Histogram",
-    "Mean",
     "Missing",
-    "MissingFigure",
     "Norm",
-    "PanelMean",
     "Places",
     "Plan",
     "Release",
     "Rolling",
-    "RowHistogram",
-    "RowMean",
     "RunningTotal",
     "Stream",
     "StreamAnswer",
-    "Sum",
-    "Variance",
     "View",
     "compare",
     "smooth_view",

@@ -12,11 +12,14 @@ from typing import Self
 import numpy as np
 
 from chronodp.postprocess import deviations, quantiles
+from chronodp.privacy import check_fraction
 from chronodp.series.recursion import Floats, Integers
 from chronodp.series.stream_design import StreamDesign
 from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Rolling, RunningTotal
 
-__all__ = ["Memory", "answer", "answer_steps"]
+__all__ = ["Intervals", "Memory", "answer", "answer_steps"]
+
+_FEWEST, _MOST = 16, 1024  # steps whose intervals are made together, ahead of need
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,29 @@ def answer_steps(
     noisy = np.asarray(released, dtype=np.int64).reshape(len(released), design.keys)
     answers, after = answer(design.workload, memory, design.grid.to_values(noisy))
     return answers, _half_widths(design, begin, len(noisy), level), after
+
+
+class Intervals:
+    """Half the widths of a stream's intervals at one level, made ahead for more steps each time, since no value counts.
+
+    Args:
+        design: of the stream.
+        level: how often an interval holds the value before noise.
+    """
+
+    def __init__(self, design: StreamDesign, level: float) -> None:
+        self.level = check_fraction("level", level)
+        self._design = design
+        self._begin, self._ahead = 0, np.zeros(0)
+
+    def halves(self, begin: int, count: int) -> Floats:
+        """Return half the widths of ``count`` steps from step ``begin`` on."""
+        at = begin - self._begin
+        if at < 0 or at + count > len(self._ahead):
+            several = max(count, min(2 * len(self._ahead), _MOST), _FEWEST)
+            several = min(several, self._design.length - begin)
+            at, self._begin, self._ahead = 0, begin, _half_widths(self._design, begin, several, self.level)
+        return self._ahead[at : at + count]
 
 
 def _half_widths(design: StreamDesign, begin: int, count: int, level: float) -> Floats:

@@ -14,7 +14,7 @@ from chronodp.ledger import DurableStream, Ledger, framed_codec
 from chronodp.privacy import Certificate, Claim, Guarantee, as_numbers, check_fraction, check_whole
 from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy
-from chronodp.series.answers import Memory, answer_steps
+from chronodp.series.answers import Intervals, Memory, answer, answer_steps
 from chronodp.series.ongoing import Draw, OngoingNoise, ongoing_noise
 from chronodp.series.recursion import Floats, Integers
 from chronodp.series.stream_design import StreamDesign, design_stream
@@ -97,11 +97,17 @@ class Stream(DurableStream[StreamDesign, _State]):
     """
 
     columns: ClassVar[tuple[str, ...]] = ("value", "lower", "upper")
-    codec = framed_codec(StreamDesign, _State.to_bytes, lambda design, stored: _State.from_bytes(stored, design.keys))
+    codec = framed_codec(
+        StreamDesign,
+        lambda snapshot: snapshot.state.to_bytes(),
+        lambda design, stored: _State.from_bytes(stored, design.keys),
+    )
     takes = ("design", StreamDesign, "a StreamDesign")
 
     _noise: OngoingNoise
     _draw: Draw
+    _length: int
+    _intervals: Intervals
 
     def __init__(
         self,
@@ -164,18 +170,21 @@ class Stream(DurableStream[StreamDesign, _State]):
 
     def steps(self, values: ArrayLike, *, first: int | None = None, level: float = 0.95) -> StreamAnswer:
         """Release several steps at once, in one transaction; with several keys values are steps by keys."""
-        check_fraction("level", level)
+        intervals = self._intervals
+        if not isinstance(level, float) or level != intervals.level:
+            intervals = Intervals(self.design, level)
         numbers = self._check_values(values)
         design = self.design
         with self._lock:
-            begin = self.period
-            self._check_next(first, len(numbers), length=design.length, left_out="skip() counts them as 0")
+            begin, self._intervals = self.period, intervals
+            self._check_next(first, len(numbers), length=self._length, left_out="skip() counts them as 0")
             if not len(numbers):
                 empty = np.zeros((0,) if design.keys == 1 else (0, design.keys))
                 return StreamAnswer(np.zeros(0, np.int64), empty, empty, empty)
             noisy, buffers = self._add_noise(numbers)
-            answers, half, after = answer_steps(design, self._state.answers, noisy, begin=begin, level=level)
-            self._commit(_State(after, buffers), noisy.tolist(), finished=begin + len(numbers) == design.length)
+            answers, after = answer(design.workload, self._state.answers, design.grid.to_values(noisy))
+            half = intervals.halves(begin, len(numbers))
+            self._commit(_State(after, buffers), noisy.tolist(), finished=begin + len(numbers) == self._length)
         return self._answer(begin, answers, half)
 
     def skip(self, count: int, *, level: float = 0.95) -> StreamAnswer:
@@ -234,7 +243,8 @@ class Stream(DurableStream[StreamDesign, _State]):
 
     def _prepare(self) -> None:
         design = self.design
-        self._noise, self._draw = ongoing_noise(design.shape, design.length), design.noise.draws(self._entropy)
+        self._length, self._intervals = design.length, Intervals(design, 0.95)
+        self._noise, self._draw = ongoing_noise(design.shape, self._length), design.noise.draws(self._entropy)
 
     def _check_values(self, values: ArrayLike) -> NDArray[Any]:
         keys = self.design.keys

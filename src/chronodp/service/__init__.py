@@ -8,7 +8,7 @@ from chronodp.service.policy import Policy
 from chronodp.service.policy_file import read_policy
 from chronodp.service.policy_keys import POLICY as POLICY
 from chronodp.service.policy_words import policy_words as policy_words
-from chronodp.service.remote import RemotePlan
+from chronodp.service.remote import RemotePlan as RemotePlan
 
 if TYPE_CHECKING:
     from chronodp.service.curator import Caller as Caller, Curator as Curator
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Client",
     "Policy",
-    "RemotePlan",
     "read_policy",
 ]
 

@@ -46,7 +46,7 @@ class StateAnswer:
     upper: Floats
 
 
-def _encode(snapshot: Snapshot[FilterDesign, None]) -> bytes:
+def _body(snapshot: Snapshot[FilterDesign, None]) -> bytes:
     return json.dumps({"design": snapshot.plan, "seeded": snapshot.seeded}).encode()
 
 
@@ -91,7 +91,7 @@ class PrivateFilter(DurableStream[FilterDesign, None]):
         Le Ny, Pappas (2014), Differentially private filtering.
     """
 
-    codec = StateCodec(_encode, _decode)
+    codec = StateCodec(_body, _decode)
     takes = ("design", FilterDesign, "what design_filter(...) returns")
 
     _next: Belief

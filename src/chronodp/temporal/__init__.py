@@ -24,14 +24,18 @@ from chronodp.temporal.published.stirling import LONGEST as LONGEST
 from chronodp.temporal.published.threshold import Threshold
 from chronodp.temporal.recommend import Recommendation as Recommendation, recommend
 from chronodp.temporal.stream import BlurredStream, Released as Released
-from chronodp.temporal.tables import BlurredTable, blur_times, read_blurred as read_blurred, release_times
+from chronodp.temporal.tables import (
+    BlurredTable as BlurredTable,
+    blur_times,
+    read_blurred as read_blurred,
+    release_times,
+)
 
 __all__ = [
     "Backward",
     "BlockShuffle",
     "Blurred",
     "BlurredStream",
-    "BlurredTable",
     "Forward",
     "NoisySort",
     "Threshold",

@@ -37,7 +37,7 @@ class Released:
     filled: tuple[bool, ...]
 
 
-def _encode(snapshot: Snapshot[Online, WaitingValues]) -> bytes:
+def _body(snapshot: Snapshot[Online, WaitingValues]) -> bytes:
     waiting = snapshot.state
     content = {"mechanism": snapshot.plan, "step": waiting.step, "slots": waiting.slots, "seeded": snapshot.seeded}
     return json.dumps(content).encode()
@@ -86,7 +86,7 @@ class BlurredStream(DurableStream[Online, WaitingValues]):
     >>> ledger.close_connection()
     """
 
-    codec = StateCodec(_encode, _decode)
+    codec = StateCodec(_body, _decode)
     takes = ("mechanism", Online, "BlockShuffle, Backward, Forward or Threshold")
 
     def __init__(

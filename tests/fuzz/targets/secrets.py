@@ -14,7 +14,7 @@ from chronodp.federated.checkpoint import load_checkpoint, save_checkpoint
 from chronodp.federated.transport.journal import Journal
 from chronodp.federated.transport.tokens import holder_of, issue_token, read_token
 from chronodp.ledger import FileWitness, Keys
-from chronodp.ledger.codec import frame, framed_codec
+from chronodp.ledger.codec import frame_head, framed_codec
 from chronodp.ledger.keyfile import create_keys, read_keys
 from chronodp.privacy import dump
 from chronodp.series.windowed import Uniform
@@ -127,12 +127,13 @@ def make_sealed(_folder: Path) -> Target:
 def make_packed(_folder: Path) -> Target:
     """A stream's state once it is unsealed."""
     design = design_windowed(Uniform(), unit=cdp.Window(3), change=1.0, epsilon=1.0)
-    form = framed_codec(WindowedDesign, bytes, lambda _, memory: memory)
+    form = framed_codec(WindowedDesign, lambda _: b"", lambda _, memory: memory)
 
     def door(content: bytes) -> None:
         form.decode(content)
 
-    return Target("packed", (frame({"design": dump(design), "seeded": True}, b"memory " + MARK),), door, secret=b"")
+    sealed = frame_head({"design": dump(design), "seeded": True}) + b"memory " + MARK
+    return Target("packed", (sealed,), door, secret=b"")
 
 
 def make_address(folder: Path) -> Target:

@@ -18,7 +18,7 @@ from chronodp.correlated.fran.promise import certificate_of, stated
 from chronodp.correlated.fran.state import FranState, begin
 from chronodp.correlated.leakage_model import LeakageModel
 from chronodp.correlated.query import Query
-from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec, frame, unframe
+from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec, frame_head, unframe
 from chronodp.privacy import Certificate, User, Window, dump, load
 from chronodp.randomness import Entropy
 
@@ -38,9 +38,13 @@ class FranAnswer:
     value: Any
 
 
-def _encode(snapshot: Snapshot[FranDesign, FranState]) -> bytes:
-    head = {"design": snapshot.plan, "present": dump(stated(snapshot.design)), "seeded": snapshot.seeded}
-    return frame(head, snapshot.state.to_bytes(snapshot.design.states))
+def _head(snapshot: Snapshot[FranDesign, FranState]) -> bytes:
+    present = dump(stated(snapshot.design))
+    return frame_head({"design": snapshot.plan, "present": present, "seeded": snapshot.seeded})
+
+
+def _body(snapshot: Snapshot[FranDesign, FranState]) -> bytes:
+    return snapshot.state.to_bytes(snapshot.design.states)
 
 
 def _decode(sealed: bytes) -> Snapshot[FranDesign, FranState]:
@@ -88,7 +92,7 @@ class Fran(DurableStream[FranDesign, FranState]):
     >>> ledger.close_connection()
     """
 
-    codec = StateCodec(_encode, _decode)
+    codec = StateCodec(_body, _decode, _head)
     takes = ("design", FranDesign, "what design_fran(...) returns")
 
     def __init__(

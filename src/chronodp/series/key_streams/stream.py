@@ -98,7 +98,9 @@ class KeyStream(DurableStream[KeyStreamDesign, _State]):
     _stale: bool
 
     columns: ClassVar[tuple[str, ...]] = ("group", "until", "value", "lower", "upper")
-    codec = framed_codec(KeyStreamDesign, _State.to_bytes, lambda _, stored: _State.from_bytes(stored))
+    codec = framed_codec(
+        KeyStreamDesign, lambda snapshot: snapshot.state.to_bytes(), lambda _, stored: _State.from_bytes(stored)
+    )
     takes = ("design", KeyStreamDesign, "a KeyStreamDesign")
 
     def __init__(

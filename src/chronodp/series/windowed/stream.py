@@ -75,7 +75,9 @@ class WindowedStream(DurableStream[WindowedDesign, WindowedState]):
     """
 
     columns: ClassVar[tuple[str, ...]] = ("value",)
-    codec = framed_codec(WindowedDesign, WindowedState.to_bytes, lambda _, stored: WindowedState.from_bytes(stored))
+    codec = framed_codec(
+        WindowedDesign, lambda snapshot: snapshot.state.to_bytes(), lambda _, stored: WindowedState.from_bytes(stored)
+    )
     takes = ("design", WindowedDesign, "a WindowedDesign")
 
     def __init__(
