@@ -98,7 +98,10 @@ def measure_best() -> Topic:
         peer, which, most = _best(cases, tuple(PEERS))
         picked = "yes" if cases[0].picked else "no"
         ratio = f"{ours / peer:.2f}" if peer else "no peer"
-        cells = (f"{ours:,.1f}", f"{single:,.1f}", f"{peer:,.1f}", f"{which}, {most}", ratio)
+        # A peer that is not there could have been the best: a table without it does not take the place of one with it.
+        lacking = [name for name in PEERS if not any(case.figures[name] for case in cases)]
+        told = "; ".join([f"{which}, {most}", *(f"{name} {ABSENT}" for name in lacking)])
+        cells = (f"{ours:,.1f}", f"{single:,.1f}", f"{peer:,.1f}", told, ratio)
         topic.rows.append((name, picked, *cells))
     topic.notes = ["figures of the table above; the number of keys of a person would have to be guessed"]
     return topic

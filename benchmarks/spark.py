@@ -55,7 +55,16 @@ def measure(events: int = 2 * 10**6) -> Topic:
     topic = Topic(
         "Bounded totals of a Spark frame, two cores",
         "python -m benchmarks.spark",
-        ("events", "table", "by", "seconds", "ratio to plain", "CPU µs an event", "CPU ratio", "shuffled bytes an event"),
+        (
+            "events",
+            "table",
+            "by",
+            "seconds",
+            "ratio to plain",
+            "CPU µs an event",
+            "CPU ratio",
+            "shuffled bytes an event",
+        ),
     )
     for table, rows in TABLES.items():
         with tempfile.TemporaryDirectory() as folder:
