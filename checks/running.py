@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ __all__ = ["Outcome", "run", "summary"]
 
 _LANES = 2
 _MEMORY = Path("/dev/shm")
+_COUNTED = re.compile(r"\d+ (passed|failed|skipped|errors?|deselected)\b.* in \d+[.\d]*s")  # how pytest ends
 _ENOUGH = 4 * 2**30  # bytes that tests may leave in temporary folders at once
 
 
@@ -42,9 +44,13 @@ class Outcome:
 
     @property
     def last_line(self) -> str:
-        """The end of what was printed: of tests, how many passed and how many were left out."""
-        lines = [line for line in self.output.splitlines() if line.strip()]
-        return lines[-1].strip("= ")[:100] if lines else ""
+        """The end of what was printed: of tests, how many passed and how many were left out.
+
+        Libraries may print more while Python ends, after the line that counts.
+        """
+        lines = [line.strip("= ") for line in self.output.splitlines() if line.strip()]
+        counted = [line for line in lines if _COUNTED.search(line)]
+        return (counted or lines or [""])[-1][:100]
 
 
 def run(parts: Sequence[Part], tell: Callable[[Outcome], None]) -> list[Outcome]:

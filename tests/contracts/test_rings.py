@@ -97,6 +97,21 @@ def test_every_part_is_run_and_told_whatever_fails() -> None:
     assert summary([Outcome(FINE, True, 0.0)]).endswith("before, with the same files\nEverything held.")
 
 
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        ("....\n76 passed, 4 skipped in 384.21s (0:06:24)\nnanobind: leaked 3 types!\n", "76 passed, 4 skipped in"),
+        ("== 1 failed, 2 passed in 0.5s ==\n", "1 failed, 2 passed in 0.5s"),
+        ("first\nthe last\n\n", "the last"),
+        ("", ""),
+    ],
+)
+def test_the_line_that_counts_tests_is_told_whatever_libraries_print_after_it(printed: str, told: str) -> None:
+    line = Outcome(FINE, True, 1.0, printed).last_line
+    assert line.startswith(told)
+    assert told or not line
+
+
 @pytest.mark.long
 def test_what_held_is_left_out_until_a_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = stamps.Stamps(tmp_path)
