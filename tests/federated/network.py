@@ -24,8 +24,7 @@ from chronodp.cli import main
 from chronodp.errors import ChronodpError
 from chronodp.federated import Round, load_holder
 from chronodp.federated.aggregation import Identity, Phase
-from chronodp.federated.transport import link as linking
-from chronodp.federated.transport import server as serving
+from chronodp.federated.transport import link as linking, server as serving
 from chronodp.federated.transport.coordinator import Coordinator
 from chronodp.federated.transport.link import Link
 from chronodp.federated.transport.participant import take_part
