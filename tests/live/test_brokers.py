@@ -317,7 +317,7 @@ def test_mqtt_keeps_what_came_while_nobody_listened(tmp_path: Path) -> None:
 def test_mqtt_comes_back_after_the_broker_was_away(tmp_path: Path) -> None:
     port = free_port()
     source = mqtt(port)
-    source._client.reconnect_delay_set(0.1, 0.1)
+    source._client.reconnect_delay_set(0.1, 0.1)  # type: ignore[arg-type]  # parts of a second will do
     source.begin("")
     assert "cannot be reached" in source.trouble
     for _ in range(2):
