@@ -187,7 +187,7 @@ def _death(folder: Path, name: str, round_number: int, attempt: int, phase: int)
 
 def _serve(folder: Path, hurried: bool, gone: tuple[str, ...]) -> None:
     if hurried:
-        serving.Coordinator = functools.partial(_Hurried, gone=gone)  # type: ignore[attr-defined]
+        serving.Coordinator = functools.partial(_Hurried, gone=gone)  # type: ignore[assignment,attr-defined]
 
     def tell(made: Round) -> None:
         with (folder / "rounds.jsonl").open("a", encoding="utf-8") as file:
