@@ -84,6 +84,10 @@ class Program:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    def terminate(self) -> None:
+        """Ask the program to end, by SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
     def kill(self) -> None:
         """End the program by SIGKILL."""
         self.send_signal(signal.SIGKILL)

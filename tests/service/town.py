@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import os
 import re
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -21,6 +23,7 @@ import numpy as np
 import pandas
 import psycopg
 import pyarrow.parquet
+import uvicorn.server
 
 from chronodp.service.app import make_app
 from chronodp.service.curator import Curator
@@ -29,6 +32,7 @@ from chronodp.service.pacing import Paces
 from chronodp.service.policy_file import read_policy
 from chronodp.service.serving import listen
 from chronodp.service.tokens import Role, add_token
+from tests import warm
 
 ROOT = Path(__file__).parents[2]
 API = "/api/v1"
@@ -178,6 +182,19 @@ PEOPLE: tuple[tuple[str, Role], ...] = (
 )
 
 
+class _Prompt:
+    """What uvicorn takes from asyncio, with shorter sleeps: it looks ten times a second whether it should end."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    def sleep(self, seconds: float) -> Any:
+        return asyncio.sleep(seconds / 10)
+
+
+uvicorn.server.asyncio = _Prompt()  # type: ignore[assignment,attr-defined]
+
+
 @contextmanager
 def open_house(
     policy: Path,
@@ -229,22 +246,71 @@ def running_server(
     command = [sys.executable, "-c", "from chronodp.cli import main; main()", "serve", "--policy", str(policy)]
     command += ["--ledger", ledger, "--port", str(chosen), *options]
     environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    log = policy.with_name(f"serve-{chosen}.log").open("ab")
-    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=policy.parent)
-    url = f"http{'s' if '--tls-cert' in options else ''}://127.0.0.1:{chosen}"
+    with policy.with_name(f"serve-{chosen}.log").open("ab") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=policy.parent)
+        url = f"http{'s' if '--tls-cert' in options else ''}://127.0.0.1:{chosen}"
+        with _answering(url, process, Path(log.name)):
+            yield url, process
+
+
+@contextmanager
+def forked_server(policy: Path, ledger: str, *options: str) -> Iterator[tuple[str, warm.Program]]:
+    """Run `chronodp serve` likewise, forked from a process that has the library loaded, and so are its workers."""
+    chosen = free_port()
+    log = policy.with_name(f"serve-{chosen}.log")
+    words = ("serve", "--policy", str(policy), "--ledger", ledger, "--port", str(chosen), *options)
+    process = warm.start("-c", _FORKED, str(log), *words, cwd=policy.parent)
+    url = f"http://127.0.0.1:{chosen}"
+    try:
+        with _answering(url, process, log):
+            yield url, process
+    finally:
+        process.close()
+
+
+_FORKED = """
+import multiprocessing, os, sys
+
+import chronodp.service.app
+import chronodp.service.edge.server
+from chronodp.cli import main
+
+log = os.open(sys.argv.pop(1), os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+os.dup2(log, 1)
+os.dup2(log, 2)
+forking = multiprocessing.get_context("fork")
+multiprocessing.get_context = lambda _method: forking
+main()
+"""
+
+
+@contextmanager
+def _answering(url: str, process: subprocess.Popen[bytes] | warm.Program, log: Path) -> Iterator[None]:
+    """Wait until a server answers, and leave nothing of it behind."""
     try:
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
+        while True:
             try:
                 if httpx.get(f"{url}{API}/health", verify=False, timeout=5).status_code == 200:
                     break
             except httpx.HTTPError:
-                time.sleep(0.2)
-            if process.poll() is not None:
-                raise AssertionError(Path(log.name).read_text(encoding="utf-8"))
-        yield url, process
+                time.sleep(0.05)
+            if _is_gone(process) or time.monotonic() > deadline:
+                raise AssertionError(log.read_text(encoding="utf-8"))
+        yield
     finally:
-        if process.poll() is None:
+        if process.returncode is None:
             process.terminate()
             process.wait(60)
-        log.close()
+
+
+def _is_gone(process: subprocess.Popen[bytes] | warm.Program) -> bool:
+    return process.poll() is not None if isinstance(process, subprocess.Popen) else not _lives(process.pid)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
