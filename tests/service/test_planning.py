@@ -62,8 +62,8 @@ def test_a_remembered_plan_tells_the_budget_as_it_is_now(house: House) -> None:
 
 
 @pytest.mark.parametrize("question", [SUM, COUNT], ids=["sum", "count"])
-def test_what_is_shown_is_the_table_of_alternatives(house: House, question: Any) -> None:
-    meters = house.curator.policy.datasets["meters"]
+def test_what_is_shown_is_the_table_of_alternatives(common_house: House, question: Any) -> None:
+    meters = common_house.curator.policy.datasets["meters"]
     plan = plan_question(meters, QueryRequest.model_validate(question)).plan
     assert show_plan(meters, plan).alternatives == plan.alternatives.to_dict("records")
 
