@@ -94,12 +94,12 @@ def trimmed(column: Term, dialect: str) -> Term:
     """Return cells as texts without the blanks around them."""
     text = text_of(column)
     # DuckDB alone would take away every kind of space that Unicode knows.
-    without = exp.Trim(this=text, expression=string(" "))
+    without: Term = exp.Trim(this=text, expression=string(" "))
     if dialect == "spark":
         return without
     # That takes DuckDB ten times as long as to see that there are none. What begins with a blank comes before the
     # exclamation mark; so do a few other texts, which stay as they are.
-    blank = exp.or_(text.copy() < string("!"), ends_with(text, " ", dialect), copy=False)
+    blank: Term = exp.Or(this=text.copy() < string("!"), expression=ends_with(text, " ", dialect))
     return cases((blank, without), default=text.copy())
 
 
