@@ -17,7 +17,8 @@ from chronodp.ledger import Ledger
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
 from tests.conftest import Trials
-from tests.service.town import API, COUNT, forked_server, fresh_database, write_policy
+from tests.service.servers import forked_server
+from tests.service.town import API, COUNT, fresh_database, write_policy
 
 pytestmark = pytest.mark.processes
 

@@ -23,7 +23,8 @@ from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
 from tests import warm
 from tests.conftest import Trials
-from tests.service.town import API, COUNT, SUM, forked_server, fresh_database, write_policy
+from tests.service.servers import forked_server
+from tests.service.town import API, COUNT, SUM, fresh_database, write_policy
 
 pytestmark = pytest.mark.processes
 

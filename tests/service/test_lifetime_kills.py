@@ -25,7 +25,8 @@ from chronodp.service.runner import Runner
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
 from tests.service.lives import charges, month, started, write_life_policy
-from tests.service.town import API, forked_server, fresh_database
+from tests.service.servers import forked_server
+from tests.service.town import API, fresh_database
 
 ANA = Caller("ana", "analyst", "")
 
