@@ -23,7 +23,7 @@ __all__ = ["NOT_LOOKED_AT", "arrange", "guard", "thin", "watched"]
 
 NOT_LOOKED_AT = "no Chromium is installed: the page was not looked at in a browser"
 
-_SERVERS = {"spark", "postgres", "browser", "house"}  # fixtures that start processes or listen
+_SERVERS = {"spark", "postgres", "browser", "house", "common_house"}  # fixtures that start processes or listen
 _HEAVY = ("spark", "browser")  # fixtures to be started once: their tests are marked by name, and run in one process
 _NOW: list[str] = []  # the test that runs without the mark, if one does
 

@@ -84,6 +84,10 @@ class Program:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    def terminate(self) -> None:
+        """Ask the program to end, by SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
     def kill(self) -> None:
         """End the program by SIGKILL."""
         self.send_signal(signal.SIGKILL)
@@ -175,6 +179,7 @@ def _serve(control: socket.socket) -> None:
         with contextlib.suppress(ImportError):  # an extra that is not installed here
             importlib.import_module(name)
     keep_commands()
+    _check_noise()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
@@ -186,6 +191,15 @@ def _serve(control: socket.socket) -> None:
             _keep(json.loads(header), given)
         for one in given:
             os.close(one)
+
+
+def _check_noise() -> None:
+    """Look at this machine's logarithms once, and not in every program that draws: nothing is drawn here."""
+    from chronodp.randomness.start_check import checked
+    from chronodp.randomness.variates import exponential, gaussian, laplace
+
+    for kind in (exponential, gaussian, laplace):
+        checked(kind())
 
 
 def _keep(asked: dict[str, Any], given: list[int]) -> None:

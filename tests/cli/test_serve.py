@@ -12,7 +12,8 @@ import pytest
 import chronodp as cdp
 from tests.cli.conftest import run
 from tests.service.certificate import write_certificate
-from tests.service.town import API, running_server, write_policy
+from tests.service.servers import running_server
+from tests.service.town import API, write_policy
 
 
 def test_tokens_are_added_listed_and_revoked(tmp_path: Path, refuse: Callable[..., str]) -> None:

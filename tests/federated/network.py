@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import multiprocessing
 import multiprocessing.connection
@@ -23,7 +24,7 @@ from chronodp.cli import main
 from chronodp.errors import ChronodpError
 from chronodp.federated import Round, load_holder
 from chronodp.federated.aggregation import Identity, Phase
-from chronodp.federated.transport import server as serving
+from chronodp.federated.transport import link as linking, server as serving
 from chronodp.federated.transport.coordinator import Coordinator
 from chronodp.federated.transport.link import Link
 from chronodp.federated.transport.participant import take_part
@@ -86,9 +87,12 @@ class Network:
     def run(self) -> RunFile:
         return read_run(self.file)
 
-    def server(self, *, hurried: bool = False) -> BaseProcess:
-        """Start the server; a hurried one does not sit out the time of holders that are known to be dead."""
-        return started(_serve, self.folder, hurried)
+    def server(self, *, hurried: bool = False, gone: Sequence[str] = ()) -> BaseProcess:
+        """Start the server; a hurried one does not sit out the time of holders that are known to be dead.
+
+        Those in ``gone`` never come back, not even to learn how the run ended.
+        """
+        return started(_serve, self.folder, hurried, tuple(gone))
 
     def client(self, name: str, *, die_in: str = "") -> BaseProcess:
         """Start a holder; ``die_in`` names a phase and round, such as ``MASK:1``, in which it kills itself."""
@@ -152,11 +156,12 @@ def _command(errors: Path, arguments: tuple[str, ...]) -> None:
 class _Hurried(Coordinator):
     """A server whose clock jumps to the end of a phase as soon as only holders are missing that have killed themselves.
 
-    What then happens is what happens when the time is up; who is alive has all the time there is.
+    What then happens is what happens when the time is up; who is alive has all the time there is. So it jumps when the
+    run is over and only holders have not seen its end that never come back.
     """
 
-    def __init__(self, run: RunFile, **options: Any) -> None:
-        self._ahead = 0.0
+    def __init__(self, run: RunFile, *, gone: tuple[str, ...], **options: Any) -> None:
+        self._ahead, self._gone = 0.0, gone
         super().__init__(run, **options, clock=lambda: time.monotonic() + self._ahead)
 
     def tick(self) -> None:
@@ -165,7 +170,14 @@ class _Hurried(Coordinator):
             missing = self._server.missing
             if missing and all(_death(self.run.state.parent, name, *place).exists() for name in missing):
                 self._ahead += self.run.seconds[self._server.phase]
+            if self._gone and (self.done or self.aborted is not None) and self._all_others_ended():
+                self._ahead += self.run.linger
             super().tick()
+
+    def _all_others_ended(self) -> bool:
+        folder = self.run.state.parent
+        others = set(self.run.terms.names) - set(self._gone)
+        return all(any((folder / f"{name}.{end}").exists() for end in ("npy", "error")) for name in others)
 
 
 def _death(folder: Path, name: str, round_number: int, attempt: int, phase: int) -> Path:
@@ -173,9 +185,9 @@ def _death(folder: Path, name: str, round_number: int, attempt: int, phase: int)
     return folder / f"{name}.{round_number}.{attempt}.{int(phase)}.dead"
 
 
-def _serve(folder: Path, hurried: bool) -> None:
+def _serve(folder: Path, hurried: bool, gone: tuple[str, ...]) -> None:
     if hurried:
-        serving.Coordinator = _Hurried  # type: ignore[attr-defined]
+        serving.Coordinator = functools.partial(_Hurried, gone=gone)  # type: ignore[assignment,attr-defined]
 
     def tell(made: Round) -> None:
         with (folder / "rounds.jsonl").open("a", encoding="utf-8") as file:
@@ -194,6 +206,7 @@ def _take_part(folder: Path, name: str, die_in: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         send(link, round_number, attempt, phase, message)
 
+    linking._LONGEST = 0.1  # a server that was killed is back at once
     Link.send = send_or_die  # type: ignore[assignment,method-assign]
     with _told(folder / name):
         run = read_run(folder / "run.toml")

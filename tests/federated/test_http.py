@@ -81,8 +81,8 @@ def live_and_die(network: Network, name: str, deaths: list[tuple[int, Phase]]) -
 
 
 def test_a_holder_killed_before_its_first_word_is_not_waited_for_without_end(tmp_path: Path) -> None:
-    network = Network(tmp_path, rounds=1, seconds=40.0, linger=15.0)
-    server = network.server(hurried=True)
+    network = Network(tmp_path, rounds=1, seconds=40.0)
+    server = network.server(hurried=True, gone=["h3"])
     clients = [network.client(name, die_in="ADVERTISE:1" if name == "h3" else "") for name in network.names]
     with ended(server, *clients):
         assert [code_of(process) for process in (*clients, server)] == [0, 0, 0, -9, 0]
@@ -91,8 +91,8 @@ def test_a_holder_killed_before_its_first_word_is_not_waited_for_without_end(tmp
 
 
 def test_too_many_killed_holders_end_the_run_with_a_sentence(tmp_path: Path) -> None:
-    network = Network(tmp_path, rounds=2, seconds=40.0, linger=15.0, extra="attempts = 1")
-    server = network.server(hurried=True)
+    network = Network(tmp_path, rounds=2, seconds=40.0, extra="attempts = 1")
+    server = network.server(hurried=True, gone=["h1", "h3"])
     clients = [network.client(name, die_in="" if name in ("h0", "h2") else "MASK:1") for name in network.names]
     with ended(server, *clients):
         assert [code_of(process) for process in (*clients, server)] == [2, -9, 2, -9, 2]

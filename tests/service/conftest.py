@@ -10,6 +10,14 @@ import pytest
 from tests.service.town import House, open_house, write_policy
 
 
+@pytest.fixture(scope="module")
+def common_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """Open one for all tests of a file that leave no trace in it: whatever they ask is refused, or read only."""
+    folder = tmp_path_factory.mktemp("house")
+    with open_house(write_policy(folder), str(folder / "budget.db")) as opened:
+        yield opened
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     with open_house(write_policy(tmp_path), str(tmp_path / "budget.db")) as opened:

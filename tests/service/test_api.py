@@ -165,8 +165,8 @@ def test_the_whole_is_the_wall_whatever_parts_analysts_have(tmp_path: Path) -> N
         ({"epsilon": 11.0}, "epsilon"),
     ],
 )
-def test_the_policy_refuses_by_what_is_asked(house: House, change: dict[str, Any], argument: str) -> None:
-    answer = house.post("ana", "/datasets/meters/plan", SUM | change)
+def test_the_policy_refuses_by_what_is_asked(common_house: House, change: dict[str, Any], argument: str) -> None:
+    answer = common_house.post("ana", "/datasets/meters/plan", SUM | change)
     assert answer.status_code == 403, answer.text
     assert answer.json()["error"]["argument"] == argument
     assert answer.json()["error"]["mend"]

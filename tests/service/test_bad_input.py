@@ -55,28 +55,30 @@ def wait_for_status(house: House, status: str) -> None:
         (b'{"measure": {"kind": "count"}, "epsilon": 1, "more": 1}', "application/json", 422, "invalid_argument"),
     ],
 )
-def test_bodies_are_refused_in_one_shape(house: House, content: bytes, kind: str, status: int, name: str) -> None:
-    answered, error = send(house, content, kind=kind)
+def test_bodies_are_refused_in_one_shape(
+    common_house: House, content: bytes, kind: str, status: int, name: str
+) -> None:
+    answered, error = send(common_house, content, kind=kind)
     assert (answered, error["kind"]) == (status, name)
     assert error["mend"]
 
 
-def test_a_large_release_is_read_only_for_whoever_is_known(house: House) -> None:
+def test_a_large_release_is_read_only_for_whoever_is_known(common_house: House) -> None:
     large = json.dumps({"release": "x" * (2 << 20), "link": {"body": "b", "signature": "s"}}).encode()
     path, kind = f"{API}/verify", {"Content-Type": "application/json"}
-    known = house.http.post(path, content=large, headers=kind | house.headers("ana"))
+    known = common_house.http.post(path, content=large, headers=kind | common_house.headers("ana"))
     assert known.json()["valid"] is False  # read whole, and no link of ours
     for headers in ({}, {"Authorization": "Bearer cdp_x_y"}, {"Cookie": "chronodp_session=x"}):
-        assert house.http.post(path, content=large, headers=kind | headers).status_code == 401
+        assert common_house.http.post(path, content=large, headers=kind | headers).status_code == 401
 
 
-def test_a_body_without_end_is_refused(house: House) -> None:
+def test_a_body_without_end_is_refused(common_house: House) -> None:
     def forever() -> Any:
         for _ in range(64):
             yield b"x" * (1 << 16)
 
-    answer = house.http.post(
-        PLAN, content=forever(), headers=house.headers("ana") | {"Content-Type": "application/json"}
+    answer = common_house.http.post(
+        PLAN, content=forever(), headers=common_house.headers("ana") | {"Content-Type": "application/json"}
     )
     assert answer.status_code == 413
 
@@ -101,19 +103,19 @@ def test_names_of_letters_digits_and_a_few_signs_are_taken(house: House, name: s
         *("a\x1b[2J", "=1+1", "[red]x[/red]", "a\u200bb", "Za\u0308hler"),
     ],
 )
-def test_other_names_are_refused_and_spend_nothing(house: House, name: str) -> None:
-    refused = house.submit("ana", name, COUNT | {"epsilon": 0.1})
+def test_other_names_are_refused_and_spend_nothing(common_house: House, name: str) -> None:
+    refused = common_house.submit("ana", name, COUNT | {"epsilon": 0.1})
     assert refused.status_code == 422
     assert refused.json()["error"]["argument"] == "request"
     assert "letters, digits" in refused.json()["error"]["mend"]
     assert unseen(refused.json()["error"]["message"]) == []
-    assert house.get("ana", "/jobs").json() == []
+    assert common_house.get("ana", "/jobs").json() == []
     for place in ("datasets", "streams", "jobs"):
-        found = house.http.get(f"{API}/{place}/{quote(name, safe='')}", headers=house.headers("ana"))
+        found = common_house.http.get(f"{API}/{place}/{quote(name, safe='')}", headers=common_house.headers("ana"))
         assert found.status_code == 404
         assert found.headers["content-type"] == "application/json"
         assert unseen(found.json()["error"]["message"]) == []
-    refused = house.post("ana", "/datasets/meters/plan", SUM | {"by": {"region": [name]}})
+    refused = common_house.post("ana", "/datasets/meters/plan", SUM | {"by": {"region": [name]}})
     assert refused.status_code == 403
 
 

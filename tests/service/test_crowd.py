@@ -17,7 +17,8 @@ from chronodp.ledger import Ledger
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
 from tests.conftest import Trials
-from tests.service.town import API, COUNT, fresh_database, running_server, write_policy
+from tests.service.servers import forked_server
+from tests.service.town import API, COUNT, fresh_database, write_policy
 
 pytestmark = pytest.mark.processes
 
@@ -67,7 +68,7 @@ def test_every_granted_release_has_its_debit_and_the_whole_holds(postgres: str, 
     keys = tmp_path / "keys"
     store = open_tables(address)
     tokens = [add_token(store, name, "analyst") for name in parts]
-    with running_server(policy, address, "--keys", str(keys), "--workers", "2") as (url, _):
+    with forked_server(policy, address, "--keys", str(keys), "--workers", "2") as (url, _):
         seen = asyncio.run(crowd(url, tokens, seconds=seconds))
     store.close()
     assert seen["end", "done"] > 0

@@ -97,6 +97,13 @@ def policy_for(folder: Path, *, discover: str = DISCOVER, unit: str = "user", pe
     return path
 
 
+@pytest.fixture(scope="module")
+def common_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("house")
+    with open_house(policy_for(folder), str(folder / "budget.db")) as opened:
+        yield opened
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     with open_house(policy_for(tmp_path), str(tmp_path / "budget.db")) as opened:
@@ -246,9 +253,9 @@ def test_what_is_found_survives_being_written_down(dataset: Dataset) -> None:
     ],
 )  # fmt: skip
 def test_bad_questions_are_refused_before_anything_is_spent(
-    house: House, changes: dict[str, Any], status: int, said: str
+    common_house: House, changes: dict[str, Any], status: int, said: str
 ) -> None:
-    answer = house.post("ana", "/datasets/web/plan", FOUND | changes)
+    answer = common_house.post("ana", "/datasets/web/plan", FOUND | changes)
     assert answer.status_code == status, answer.text
     assert said in answer.text
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -22,24 +21,18 @@ from chronodp.service.question import QueryRequest
 from chronodp.service.runner import Runner
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
+from tests import warm
 from tests.conftest import Trials
-from tests.service.town import API, COUNT, SUM, fresh_database, running_server, write_policy
+from tests.service.servers import forked_server
+from tests.service.town import API, COUNT, SUM, fresh_database, write_policy
 
 pytestmark = pytest.mark.processes
 
 
-def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
-    """The processes that answer: children of the one that was started, but for Python's own bookkeeper."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
-    found = []
-    for child in map(int, children):
-        try:
-            command = Path(f"/proc/{child}/cmdline").read_bytes()
-        except FileNotFoundError:
-            continue
-        if b"spawn_main" in command:
-            found.append(child)
-    return found
+def workers_of(process: warm.Program) -> list[int]:
+    """The processes that answer: children of the one that was started."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii")
+    return [int(child) for child in children.split()]
 
 
 def test_kills_of_workers_leave_one_debit_a_request(postgres: str, tmp_path: Path, trials: Trials) -> None:
@@ -51,7 +44,7 @@ def test_kills_of_workers_leave_one_debit_a_request(postgres: str, tmp_path: Pat
     told: dict[str, str] = {}
     jobs: dict[str, str] = {}
     with (
-        running_server(policy, address, "--keys", str(keys), "--workers", "2") as (url, process),
+        forked_server(policy, address, "--keys", str(keys), "--workers", "2") as (url, process),
         httpx.Client(base_url=f"{url}{API}", headers=headers, timeout=10) as http,
     ):
         for number in range(kills):
@@ -181,7 +174,7 @@ def test_stopping_finishes_what_has_begun_and_the_rest_waits_on_disk(tmp_path: P
     headers = {"Authorization": f"Bearer {add_token(store, 'ana', 'analyst')}"}
     store.close()
 
-    with running_server(policy, ledger) as (url, process), httpx.Client(base_url=url + API, headers=headers) as http:
+    with forked_server(policy, ledger) as (url, process), httpx.Client(base_url=url + API, headers=headers) as http:
         jobs = []
         for number in range(6):
             body = {"request": f"r{number}", "question": COUNT | {"epsilon": 1.0 + number / 100}}
@@ -193,7 +186,7 @@ def test_stopping_finishes_what_has_begun_and_the_rest_waits_on_disk(tmp_path: P
         begun = len(opened.stored.releases("meters"))
         assert not opened.status("meters").unreleased
     assert begun < 6
-    with running_server(policy, ledger) as (url, _), httpx.Client(base_url=url + API, headers=headers) as http:
+    with forked_server(policy, ledger) as (url, _), httpx.Client(base_url=url + API, headers=headers) as http:
         deadline = time.monotonic() + 60
         while [http.get(f"/jobs/{job}").json()["state"] for job in jobs] != ["done"] * 6:
             assert time.monotonic() < deadline

@@ -25,7 +25,8 @@ from chronodp.service.runner import Runner
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
 from tests.service.lives import charges, month, started, write_life_policy
-from tests.service.town import API, fresh_database, running_server
+from tests.service.servers import forked_server
+from tests.service.town import API, fresh_database
 
 ANA = Caller("ana", "analyst", "")
 
@@ -137,7 +138,7 @@ def test_a_service_that_is_killed_goes_on_with_its_issues_after_a_restart(tmp_pa
     headers = {"Authorization": f"Bearer {add_token(store, 'ana', 'analyst')}"}
     store.close()
     jobs: list[str] = []
-    with running_server(policy, ledger) as (url, process), _asking(url, headers) as http:
+    with forked_server(policy, ledger) as (url, process), _asking(url, headers) as http:
         for number in range(3):
             content = {"request": f"r{number}", **month(number)}
             answer = http.post("/datasets/meters/lifetimes/load/issues", json=content)
@@ -148,7 +149,7 @@ def test_a_service_that_is_killed_goes_on_with_its_issues_after_a_restart(tmp_pa
         time.sleep(0.35)  # in the middle of one, or just after
         os.kill(process.pid, signal.SIGKILL)
         process.wait(60)
-    with running_server(policy, ledger) as (url, _), _asking(url, headers) as http:
+    with forked_server(policy, ledger) as (url, _), _asking(url, headers) as http:
         deadline = time.monotonic() + 120
         while [http.get(f"/jobs/{job}").json()["state"] for job in jobs] != ["done"] * 3:
             assert time.monotonic() < deadline

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
-import os
 import re
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -21,6 +20,7 @@ import numpy as np
 import pandas
 import psycopg
 import pyarrow.parquet
+import uvicorn.server
 
 from chronodp.service.app import make_app
 from chronodp.service.curator import Curator
@@ -178,6 +178,19 @@ PEOPLE: tuple[tuple[str, Role], ...] = (
 )
 
 
+class _Prompt:
+    """What uvicorn takes from asyncio, with shorter sleeps: it looks ten times a second whether it should end."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    def sleep(self, seconds: float) -> Any:
+        return asyncio.sleep(seconds / 10)
+
+
+uvicorn.server.asyncio = _Prompt()  # type: ignore[assignment,attr-defined]
+
+
 @contextmanager
 def open_house(
     policy: Path,
@@ -218,33 +231,3 @@ def fresh_database(server: str) -> str:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     return re.sub(r"/postgres(\?|$)", rf"/{name}\1", server)
-
-
-@contextmanager
-def running_server(
-    policy: Path, ledger: str, *options: str, port: int | None = None
-) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run `chronodp serve` as its own process, and wait until it answers."""
-    chosen = free_port() if port is None else port
-    command = [sys.executable, "-c", "from chronodp.cli import main; main()", "serve", "--policy", str(policy)]
-    command += ["--ledger", ledger, "--port", str(chosen), *options]
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    log = policy.with_name(f"serve-{chosen}.log").open("ab")
-    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=policy.parent)
-    url = f"http{'s' if '--tls-cert' in options else ''}://127.0.0.1:{chosen}"
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                if httpx.get(f"{url}{API}/health", verify=False, timeout=5).status_code == 200:
-                    break
-            except httpx.HTTPError:
-                time.sleep(0.2)
-            if process.poll() is not None:
-                raise AssertionError(Path(log.name).read_text(encoding="utf-8"))
-        yield url, process
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            process.wait(60)
-        log.close()

@@ -21,6 +21,7 @@ from chronodp.engines.reading.stored import Role, Stored
 from chronodp.engines.reading.terms import (
     Term,
     call,
+    cases,
     cast_to,
     ends_with,
     is_finite,
@@ -163,13 +164,13 @@ class Columns:
 
     def _text_number(self, text: Term) -> Term:
         number, sign = try_cast(self._with_point(text), "DOUBLE"), self.reading.decimal
-        found = exp.case().when(self.matches(text, short_number_pattern(sign)), number)
-        finite = exp.case().when(is_finite(number, self.dialect), number.copy())
-        found = found.when(self.matches(text, number_pattern(sign)), finite)
+        finite = cases((is_finite(number, self.dialect), number.copy()))
+        found = [(self.matches(text, short_number_pattern(sign)), number)]
+        found.append((self.matches(text, number_pattern(sign)), finite))
         for value in (1.0, 0.0):
             words = [string(word) for word, meant in TRUTHS.items() if meant == value]
-            found = found.when(exp.In(this=text.copy(), expressions=words), real(value))
-        return found
+            found.append((exp.In(this=text.copy(), expressions=words), real(value)))
+        return cases(*found)
 
     def _with_point(self, text: Term) -> Term:
         if self.reading.decimal == ".":

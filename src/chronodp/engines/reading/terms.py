@@ -13,6 +13,7 @@ from sqlglot import exp
 __all__ = [
     "Term",
     "call",
+    "cases",
     "cast_to",
     "ends_with",
     "extract",
@@ -33,6 +34,14 @@ __all__ = [
 Term: TypeAlias = exp.Expression
 
 _LARGEST = 1.7976931348623157e308
+
+
+def cases(*found: tuple[Term, Term], default: Term | None = None) -> Term:
+    """Return the second of the first pair whose first holds; all are taken as they are, and may stand nowhere else.
+
+    ``exp.case().when`` would copy them, and whatever is built upon them once more.
+    """
+    return exp.Case(ifs=[exp.If(this=condition, true=then) for condition, then in found], default=default)
 
 
 def matches(text: Term, pattern: str, dialect: str) -> Term:
@@ -85,13 +94,13 @@ def trimmed(column: Term, dialect: str) -> Term:
     """Return cells as texts without the blanks around them."""
     text = text_of(column)
     # DuckDB alone would take away every kind of space that Unicode knows.
-    without = exp.Trim(this=text, expression=string(" "))
+    without: Term = exp.Trim(this=text, expression=string(" "))
     if dialect == "spark":
         return without
     # That takes DuckDB ten times as long as to see that there are none. What begins with a blank comes before the
     # exclamation mark; so do a few other texts, which stay as they are.
-    blank = exp.or_(text.copy() < string("!"), ends_with(text, " ", dialect))
-    return exp.case().when(blank, without).else_(text.copy())
+    blank: Term = exp.Or(this=text.copy() < string("!"), expression=ends_with(text, " ", dialect))
+    return cases((blank, without), default=text.copy())
 
 
 def whole_part(text: Term) -> Term:

@@ -11,6 +11,7 @@ from chronodp.engines.reading.grammar import ABSOLUTE, MONTHS, WALL, Format
 from chronodp.engines.reading.terms import (
     Term,
     call,
+    cases,
     cast_to,
     extract,
     matches,
@@ -31,8 +32,8 @@ def iso_time(text: Term, dialect: str) -> Term:
     What has an offset can only be an instant, what has none only a wall clock's time: so one pattern is tried, not two.
     """
     instant = _instant_in_duckdb(text) if dialect == "duckdb" else _instant_in_spark(text)
-    written = exp.case().when(matches(text, ABSOLUTE, dialect), instant)
-    return exp.case().when(has_offset(text), written).else_(_wall(text, dialect))
+    written = cases((matches(text, ABSOLUTE, dialect), instant))
+    return cases((has_offset(text), written), default=_wall(text, dialect))
 
 
 def has_offset(text: Term) -> Term:
@@ -40,7 +41,8 @@ def has_offset(text: Term) -> Term:
 
     It ends with a Z, or has a plus, or a minus after its clock.
     """
-    return exp.paren(exp.or_(*(text.copy().like(string(layout)) for layout in ("%Z", "%+%", "%:%-%"))))
+    ends = (exp.Like(this=text.copy(), expression=string(layout)) for layout in ("%Z", "%+%", "%:%-%"))
+    return exp.paren(exp.or_(*ends, copy=False), copy=False)
 
 
 def formatted_time(written: Format, text: Term, dialect: str) -> Term:
@@ -78,7 +80,7 @@ def _wall(text: Term, dialect: str) -> Term:
         clock = call("EPOCH_US", try_cast(text.copy(), "TIMESTAMP"))
     else:
         clock = microseconds_of_clock(try_cast_to("TIMESTAMP_NTZ", text))
-    return exp.case().when(matches(text, WALL, dialect), clock)
+    return cases((matches(text, WALL, dialect), clock))
 
 
 def _instant_in_duckdb(text: Term) -> Term:

@@ -39,7 +39,7 @@ class Coordinator:
         self.run = run
         self._lock = threading.RLock()
         self._store = Store(run.state, run.terms.digest, run.start)
-        self._progress, self._clock = progress, clock
+        self._progress, self.clock = progress, clock
         self._tries = 1
         self.aborted: FederationError | None = None
         self._resume()
@@ -100,7 +100,7 @@ class Coordinator:
         """End the phase if all have spoken or time is up."""
         with self._lock:
             while not self.done and self.aborted is None:
-                if self._server.missing and self._clock() < self._deadline:
+                if self._server.missing and self.clock() < self._deadline:
                     return
                 self._end_phase()
 
@@ -154,7 +154,7 @@ class Coordinator:
         self._wait()
 
     def _wait(self) -> None:
-        self._deadline = self._clock() + self.run.seconds[self._server.phase]
+        self._deadline = self.clock() + self.run.seconds[self._server.phase]
 
     def _check_current(self, round_number: int, attempt: int, phase: int) -> None:
         if self.aborted is not None:

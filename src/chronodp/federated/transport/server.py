@@ -86,9 +86,9 @@ def _watch(coordinator: Coordinator, server: uvicorn.Server, seen_the_end: set[s
         time.sleep(_PULSE)
         coordinator.tick()
         if over is None and (coordinator.done or coordinator.aborted is not None):
-            over = time.monotonic()
+            over = coordinator.clock()
         everyone = seen_the_end >= set(coordinator.run.terms.names)
-        if over is not None and (everyone or time.monotonic() - over > coordinator.run.linger):
+        if over is not None and (everyone or coordinator.clock() - over > coordinator.run.linger):
             server.should_exit = True
 
 
