@@ -76,6 +76,7 @@ def neighbours(unit: RecordUnit, states: list[tuple[Any, ...]]) -> np.ndarray[An
     changed = values[:, None] != values
     there = values != 0  # where there is a row
     gone, came = (changed & there[:, None]).sum(axis=2), (changed & there).sum(axis=2)
+    found: np.ndarray[Any, Any]
     if unit.of_rows:
         alone = (gone == 0) | (came == 0)  # what came, or went, alone
         found = (changed.sum(axis=2) == 1) & alone if unit.relation == "add_remove" else np.maximum(gone, came) == 1
@@ -85,7 +86,8 @@ def neighbours(unit: RecordUnit, states: list[tuple[Any, ...]]) -> np.ndarray[An
         days = changed.reshape(*gone.shape, 2, 2).any(axis=3)
         held = there.reshape(len(states), 1, 2, 2).any(axis=3)
         found = (days.sum(axis=2) <= 1) & ((unit.relation == "replace") | ~(days & held).any(axis=2))
-    return found & ~np.eye(len(states), dtype=bool)
+    found = found & ~np.eye(len(states), dtype=bool)
+    return found
 
 
 @pytest.mark.parametrize("groups", [1, 2])
