@@ -69,7 +69,7 @@ def duels(
     def figures(rows: list[Cells]) -> Iterator[float]:
         for row in rows:
             for peer in rows:
-                if row[by] in ours and peer[by] == theirs and all(row[head] == peer[head] for head in same):
+                if row[by] in ours and peer[by] == theirs and all(row.get(head) == peer.get(head) for head in same):
                     known = [one for one in cost if _number(peer[one])]  # of a rate, other work takes its part
                     pairs = [(peer[one], row[one]) for one in known] or ([(row[rate], peer[rate])] if rate else [])
                     for over, under in pairs:
@@ -133,6 +133,7 @@ SPEEDS = (
             ("chronodp", "chronodp, told that rows are sparse"),
             "plain group-by person, hour, group",
             cost=("seconds", "CPU µs an event"),
+            same=("table",),
         ),
     ),
     *_noise("laplace"),
