@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
-from chronodp.engines import DuckDB, Question, find_source, kernel as kernel_module, people_index as people_index_module
+from chronodp.engines import (
+    DuckDB,
+    Question,
+    embedded as embedded_module,
+    find_source,
+    kernel as kernel_module,
+    people_index as people_index_module,
+)
 from chronodp.engines.partitions import Partitions
 from chronodp.engines.people_index import PeopleIndex
 from chronodp.errors import UnreadableSource
@@ -53,6 +60,8 @@ def test_what_a_batch_costs_does_not_hang_on_how_many_partitions_there_are(tmp_p
 def test_more_stretches_than_16_bits_number_lose_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """With stretches of one person each, the last ones would wrap into the first ones' rows."""
     monkeypatch.setattr(people_index_module, "_TARGET", 1)
+    # One after the other: handing so many to a thread takes longer than what it does with them.
+    monkeypatch.setattr(embedded_module, "ahead", lambda items, work, _: map(work, items))
     seen: list[PeopleIndex] = []
     gather = PeopleIndex.gather.__func__  # type: ignore[attr-defined]
 

@@ -44,6 +44,7 @@ __all__ = [
     "widened_table",
 ]
 
+_AS_WRITTEN = Reading()
 World = Sequence[Record]
 Run = Callable[[Sequence[World], Question, str], Totals]
 
@@ -63,7 +64,9 @@ def to_arrow(records: Sequence[Record], groupings: Sequence[str] = ()) -> pyarro
 
 
 def run_reference(worlds: Sequence[World], question: Question, key: str) -> Totals:
-    return reference_totals(_joined(worlds), widened(question, len(worlds)), key=key)
+    return reference_totals(
+        _joined(worlds, cells=bool(question.expressions.cells)), widened(question, len(worlds)), key=key
+    )
 
 
 def widened_table(worlds: Sequence[World], question: Question) -> tuple[Question, pyarrow.Table]:
@@ -109,14 +112,14 @@ def numbers(design: Design, question: Question, totals: Totals) -> list[NDArray[
     ]
 
 
-def _joined(worlds: Sequence[World]) -> list[Record]:
+def _joined(worlds: Sequence[World], *, cells: bool = False) -> list[Record]:
     return [
         Record(
             None if record.person is None else f"{number}:{record.person}",
             record.instant,
             record.number,
             (str(number), *record.keys),
-            _cells(record),
+            _cells(record) if cells else {},
         )
         for number, world in enumerate(worlds)
         for record in world
@@ -125,7 +128,7 @@ def _joined(worlds: Sequence[World]) -> list[Record]:
 
 def _cells(record: Record) -> dict[Cell, Value]:
     """Return the cells of a record that expressions may read, as they are read."""
-    number = None if record.number is None else read_number(record.number, Reading())
+    number = None if record.number is None else read_number(record.number, _AS_WRITTEN)
     return {Cell("number", "number"): number, Cell("name", "region"): record.keys[0] if record.keys else None}
 
 

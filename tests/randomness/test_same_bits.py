@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import mpmath
@@ -46,16 +48,27 @@ def slowly(family: Family, words: Words, scale: float) -> Integers:
     return Reservoir(Continued(words), family, batch=len(words)).draw(scale, len(words))
 
 
+def slowly_at_scales(family: Family, words: Words, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[float, Integers]]:
+    """Draw once as `slowly` does, and round the same variates at each scale: points are judged once."""
+    for kind in (slow.Across, slow.Beyond):
+        monkeypatch.setattr(kind, "size", cache(kind.size))
+    family = replace(family, transform=_decide_no_step, judge=_decide_no_point)
+    reservoir = Reservoir(Continued(words), family, batch=len(words))
+    for scale in SCALES:
+        yield scale, reservoir.draw(scale, len(words))
+        reservoir._next = 0
+
+
 @by_family
-@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.long
-def test_agree_on_random_and_edge_words(family: Family, scale: float, trials: Trials) -> None:
+def test_agree_on_random_and_edge_words(family: Family, trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     count = trials(20_000, least=1_000)  # over five scales: 100,000 random values of each kind
     words = np.concatenate([edge_words(), random_words(count, 11)])
-    values = fast(family, words, scale)
-    decided = values != UNDECIDED
-    assert np.array_equal(values[decided], slowly(family, words, scale)[decided])
-    assert decided[-count:].mean() > 0.999
+    for scale, expected in slowly_at_scales(family, words, monkeypatch):
+        values = fast(family, words, scale)
+        decided = values != UNDECIDED
+        assert np.array_equal(values[decided], expected[decided])
+        assert decided[-count:].mean() > 0.999
 
 
 def margin(family: Family, scale: float) -> float:
@@ -160,26 +173,31 @@ def fast_pairs(pairs: Pairs, words: Words, scale: float) -> Integers:
     return result
 
 
-def reference_pairs(words: Words, scale: float) -> Integers:
-    half = len(words) // 2
-    numbers = [slow.UniformReal(int(word), Replay()) for word in words]
+def uniforms(words: Words) -> list[slow.UniformReal]:
+    return [slow.UniformReal(int(word), Replay()) for word in words]
+
+
+def reference_pairs(numbers: list[slow.UniformReal], scale: float) -> Integers:
+    half = len(numbers) // 2
     pairs = list(zip(numbers[:half], numbers[half:], strict=True))
     sines = [slow.gaussian(*pair, scale, cosine=False) for pair in pairs]
     cosines = [slow.gaussian(*pair, scale, cosine=True) for pair in pairs]
     return np.array(sines + cosines)
 
 
-@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.long
-def test_pairs_agree_on_random_and_edge_words(scale: float, trials: Trials) -> None:
+def test_pairs_agree_on_random_and_edge_words(trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slow, "_of_pair", cache(slow._of_pair))  # the same pairs are rounded at each scale
     count, edges = trials(20_000, least=1_000), edge_words()
     radius = np.concatenate([edges, random_words(len(edges), 12), edges, random_words(count // 2, 13)])
     angle = np.concatenate([random_words(len(edges), 14), edges, edges[::-1], random_words(count // 2, 15)])
     words = np.concatenate([radius, angle])
-    values = fast_pairs(PAIRS, words, scale)
-    decided = values != UNDECIDED
-    assert np.array_equal(values[decided], reference_pairs(words, scale)[decided])
-    assert decided[-(count // 2) :].mean() > (0.99 if scale > 2**25 else 0.9999)
+    numbers = uniforms(words)
+    for scale in SCALES:
+        values = fast_pairs(PAIRS, words, scale)
+        decided = values != UNDECIDED
+        assert np.array_equal(values[decided], reference_pairs(numbers, scale)[decided])
+        assert decided[-(count // 2) :].mean() > (0.99 if scale > 2**25 else 0.9999)
 
 
 def pairs_near_boundaries(scale: float, count: int, seed: int) -> Words:
@@ -201,7 +219,7 @@ def pairs_near_boundaries(scale: float, count: int, seed: int) -> Words:
 @pytest.mark.long
 def test_pairs_agree_near_a_boundary_and_an_injected_error_is_caught(scale: float, trials: Trials) -> None:
     words = pairs_near_boundaries(scale, trials(6_000, least=400), seed=23)
-    expected = reference_pairs(words, scale)
+    expected = reference_pairs(uniforms(words), scale)
 
     def disagreements(injected: float) -> int:
         chance = np.random.default_rng(5)

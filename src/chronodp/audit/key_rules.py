@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -132,12 +134,18 @@ class Peeled:
 
 def candidates(people: People) -> list[int]:
     """Return the keys that somebody holds, in order."""
-    return sorted({key for held in people for key in held})
+    return sorted(_holders(people))
 
 
 def counts(people: People, keys: list[int]) -> list[int]:
     """Return how many people hold each key."""
-    return [sum(key in held for held in people) for key in keys]
+    holders = _holders(people)
+    return [holders[key] for key in keys]
+
+
+@lru_cache(maxsize=64)  # a walk through all outcomes asks thousands of times about a few tables
+def _holders(people: People) -> Counter[int]:
+    return Counter(key for held in people for key in set(held))
 
 
 def _found(keys: list[int], decided: Decided) -> Noisy:

@@ -35,6 +35,7 @@ _LEAST = 500
 _FEWEST = 20  # times that an event must come in the choosing sample to be chosen
 _BATCH = 1_000_000
 _PATIENCE = 0.2  # seconds that the pace is measured over: what a call costs once must not count for each output
+_PACING = 0.1  # of the seconds given, the most that the pace is measured over
 _CUTS = 400
 _FEW = 10  # times on the neighbour below which luck decides what the choosing sample shows: the proof doubts it too
 _DOUBT = 3.0  # deviations of the choosing sample taken off when events are compared: rare ones must not win by luck
@@ -234,13 +235,13 @@ def _sizes(case: AuditCase, allowance: Allowance, entropy: Entropy, rules: int) 
     first = min(int(allowance.samples * _FIRST), _MOST_FIRST)
     second = allowance.samples - first
     if allowance.seconds is not None:
-        pace = _seconds_each(case, entropy)
+        pace = _seconds_each(case, entropy, min(_PATIENCE, _PACING * allowance.seconds))
         first = min(first, int(_FIRST * allowance.seconds / pace / 2 / pairs))
         second = min(second, int((1 - _FIRST) * allowance.seconds / pace / 2 / rules))
     return max(first // (1 if allowance.seconds else pairs), _LEAST), max(second, _LEAST)
 
 
-def _seconds_each(case: AuditCase, entropy: Entropy) -> float:
+def _seconds_each(case: AuditCase, entropy: Entropy, patience: float) -> float:
     # What many outputs at once cost is seen from many; the first call may also load what it needs.
     data, size = case.neighbours[0][0], 20
     _sample(case, data, 1, entropy)
@@ -248,7 +249,7 @@ def _seconds_each(case: AuditCase, entropy: Entropy) -> float:
         started = time.perf_counter()
         _sample(case, data, size, entropy)
         taken = time.perf_counter() - started
-        if taken > _PATIENCE or size >= _BATCH:
+        if taken > patience or size >= _BATCH:
             return max(taken, 1e-6) / size
         size *= 4
 

@@ -106,6 +106,8 @@ def location_of(row: int, record: Record, question: Question) -> PersonCell | No
 def computed_record(record: Record, question: Question) -> Record | None:
     """Return a row with its derived number and keys; None if the filter does not hold of it."""
     computed = question.expressions
+    if computed.where is None and computed.number is None and computed.keys == (None,) * len(record.keys):
+        return record  # nothing is computed: it is what it is
     if computed.where is not None and evaluate(computed.where, record.cells) is not True:
         return None
     number = record.number if computed.number is None else evaluate(computed.number, record.cells)

@@ -158,18 +158,21 @@ def gaussian(radius: UniformReal, angle: UniformReal, scale: float, *, cosine: b
     """
     for words in count(1):
         interval = _interval(words)
-        length = interval.sqrt(2 * _exponential(interval, radius, words))
-        low = angle.numerator(words)
-        turn = interval.pi / 2 * interval.mpf([low, low + 1]) / _unit(interval, words)
-        if cosine:
-            value = length * interval.cos(turn)
-            value = -value if radius.negative else value
-        else:
-            value = length * interval.sin(turn)
-        result = _rounded(interval, scale * value)
+        result = _rounded(interval, scale * _of_pair(interval, radius, angle, words, cosine))
         if result is not None:
             return result
     raise AssertionError("unreachable")
+
+
+def _of_pair(interval: Any, radius: UniformReal, angle: UniformReal, words: int, cosine: bool) -> Any:
+    """Return an interval around one Gaussian of the pair."""
+    length = interval.sqrt(2 * _exponential(interval, radius, words))
+    low = angle.numerator(words)
+    turn = interval.pi / 2 * interval.mpf([low, low + 1]) / _unit(interval, words)
+    if cosine:
+        value = length * interval.cos(turn)
+        return -value if radius.negative else value
+    return length * interval.sin(turn)
 
 
 def _is_positive(value: Callable[[Any, int], Any]) -> bool:
@@ -208,6 +211,7 @@ def _exponential(interval: Any, uniform: UniformReal, words: int) -> Any:
     return interval.mpf([max(least.a, 0), most.b if low else most])
 
 
+@cache
 def _unit(interval: Any, words: int) -> Any:
     return interval.mpf(2) ** (64 * words - 1)
 
@@ -234,7 +238,7 @@ def _exactly(end: tuple[int, int, int, int]) -> Fraction | float:
     sign, mantissa, exponent, _ = end
     if not mantissa and exponent:  # how mpmath writes what is not finite
         return -math.inf if sign or exponent == -789 else math.inf
-    size = Fraction(int(mantissa)) * Fraction(2) ** exponent
+    size = Fraction(int(mantissa) << exponent) if exponent >= 0 else Fraction(int(mantissa), 1 << -exponent)
     return -size if sign else size
 
 

@@ -115,9 +115,16 @@ class Stairs:
 
     def level(self, strip: int, bits: int) -> tuple[int, int]:
         """Return whole bounds of G_s 2^bits."""
-        whole = (FINE << bits) // (2 * self.layers)
-        low = sum(whole // edge for edge in self.edges[:strip])
+        if bits not in self._sums:
+            whole = (FINE << bits) // (2 * self.layers)
+            self._sums[bits] = list(accumulate((whole // edge for edge in self.edges), initial=0))
+        low = self._sums[bits][strip]
         return low, low + strip
+
+    @cached_property
+    def _sums(self) -> dict[int, list[int]]:
+        """Lower bounds of G_s 2^bits for all strips, of each number of bits that was asked for: there are few."""
+        return {}
 
     @cached_property
     def widths(self) -> Floats:

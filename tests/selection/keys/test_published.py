@@ -131,14 +131,15 @@ def test_every_outcome_of_every_small_table(most: int, replace: bool) -> None:
     rule, noise = PublishedCounts(0.08, most, replace=replace), CountNoise("laplace", 0.5, 1)
     laws = {people: one_key(rule, noise, people) for people in range(6)}
     moves = [move for move in itertools.product((0, 1), repeat=2) if 0 < sum(move) <= most]
-    pairs = []
+    joint = {held: both(laws[held[0]], laws[held[1]]) for held in itertools.product(laws, repeat=2)}
+    met = set()
     for others in itertools.product(range(4), repeat=2):
         after = [(0, 0), *moves] if replace else [(0, 0)]
         for move, left in itertools.product(moves, after):
-            held = [tuple(map(sum, zip(others, one, strict=True))) for one in (move, left)]
-            if held[0] != held[1]:
-                pairs.append(tuple(both(laws[one], laws[two]) for one, two in held))
-    finding = compare_outcomes(pairs)  # type: ignore[arg-type]
+            first, second = ((others[0] + one[0], others[1] + one[1]) for one in (move, left))
+            if first != second:
+                met.add((min(first, second), max(first, second)))  # each pair is compared both ways
+    finding = compare_outcomes((joint[first], joint[second]) for first, second in sorted(met))
     epsilon = rule.sensitivity.l1 / noise.scale
     low, high = finding.delta(epsilon)
     lone = float(1 - laws[1].probabilities[None])

@@ -68,8 +68,7 @@ def release_by_a_younger_age(now: tuple[int, int], *, entropy: Entropy) -> float
 
 def release_by_any_two_presents(now: tuple[int, int], *, entropy: Entropy) -> float:
     """Take what the release at age 0 reveals about any two presents, which holds at every age."""
-    quiet = _YOUNGER * _YOUNGER / _SLOW.any_pair(query=Mean(), ages=0, epsilon=_YOUNGER)
-    return _released(_mean_of_two(quiet), _slow_past(now, entropy), now, entropy)
+    return _released(_mean_of_two(_quiet()), _slow_past(now, entropy), now, entropy)
 
 
 def release_with_public_noise(record: int, *, entropy: Entropy) -> float:
@@ -96,6 +95,11 @@ def _slow_past(now: tuple[int, int], entropy: Entropy) -> tuple[int, int]:
     if entropy.coins(1, 1_999):
         return 1 - now[0], 1 - now[1]
     return (0, 1) if entropy.coins(1, 2) else (1, 0)
+
+
+@cache
+def _quiet() -> float:
+    return _YOUNGER * _YOUNGER / _SLOW.any_pair(query=Mean(), ages=0, epsilon=_YOUNGER)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -85,7 +86,7 @@ class LimitOfData:
     def __call__(self, people: People, *, entropy: Entropy) -> Noisy:
         """Return the keys that are published, with their numbers."""
         most = sorted(map(len, people))[math.ceil(0.95 * len(people)) - 1]
-        kept = tuple(keys[:most] for keys in people)
+        kept = _first(people, most)
         rule, noise = PublishedCounts(self.delta, most), CountNoise("laplace", self.scale * most, 1)
         return Counted(rule, noise)(kept, entropy=entropy)
 
@@ -97,7 +98,13 @@ class _Declared:
     counted: Counted
 
     def __call__(self, people: People, *, entropy: Entropy) -> Noisy:
-        return self.counted(tuple(keys[:1] for keys in people), entropy=entropy)
+        return self.counted(_first(people, 1), entropy=entropy)
+
+
+@lru_cache(maxsize=64)
+def _first(people: People, most: int) -> People:
+    """Return the first few keys of everyone."""
+    return tuple(keys[:most] for keys in people)
 
 
 def _days() -> Mutant:
