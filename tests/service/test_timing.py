@@ -110,7 +110,7 @@ def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: 
 @pytest.mark.processes
 def test_the_same_test_notices_a_service_that_does_not_pace(tmp_path: Path) -> None:
     times: dict[str, list[float]] = {"meters": [], "empty": []}
-    with two_tables(tmp_path, Unpaced(), people=15_000) as house:
+    with two_tables(tmp_path, Unpaced(), people=25_000) as house:
         warm_up(house)
         noticed = any(measure(house, LEAST, times) < FALSE_ALARM / LOOKS for _ in range(LOOKS))
     assert noticed, times
