@@ -84,6 +84,22 @@ def one_answer(line: socket.socket) -> tuple[int, bytes]:
     return int(top.split()[1]), body
 
 
+def sends(line: socket.socket, size: int) -> bool:
+    """Return whether so much is taken, by the other side or what stands before it."""
+    with contextlib.suppress(ConnectionError):
+        for _ in range(size >> 16):
+            line.sendall(b"x" * (1 << 16))
+        return True
+    return False
+
+
+def wait_until_cut(line: socket.socket) -> None:
+    """Wait until nothing more is taken."""
+    until = time.monotonic() + PATIENCE
+    while sends(line, 1 << 16):
+        assert time.monotonic() < until
+
+
 def wait_until_ended(lines: list[socket.socket], *, but: int) -> None:
     """Wait until all connections but so many are ended by the other side."""
     watch = select.poll()
@@ -230,6 +246,19 @@ def test_a_declared_proxy_says_who_calls(tmp_path: Path) -> None:
             time.sleep(0.2)
         assert "secure" in answer.headers["set-cookie"].lower()
         assert "strict-transport-security" in answer.headers
+
+
+@pytest.mark.processes
+def test_a_declared_proxy_may_send_on_after_a_refusal_for_a_while(tmp_path: Path) -> None:
+    """Reset under the answer, it would tell its caller of a bad gateway."""
+    with open_edge(tmp_path, proxies=["127.0.0.1"], head=1.0) as house, ExitStack() as lines:
+        large = f"POST {API}/verify", f"Content-Length: {1 << 30}", "Content-Type: application/json"
+        for source, whole in (("127.0.0.1", True), ("127.0.0.2", False)):
+            line = lines.enter_context(connect(house, source=source))
+            line.sendall(head(house, None, *large) + b"x" * 100)
+            assert one_answer(line)[0] == 401
+            assert sends(line, 8 << 20) == whole
+            wait_until_cut(line)
 
 
 @pytest.mark.processes

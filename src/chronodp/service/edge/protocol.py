@@ -13,6 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from chronodp.service.edge.connections import Connections, Line
+from chronodp.service.edge.farewell import Farewell
 from chronodp.service.edge.resetting import reset_on_close
 from chronodp.service.edge.settings import EdgeLimits
 from chronodp.service.refusals import refusal
@@ -56,6 +57,8 @@ class EdgeProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Begin to wait for a head."""
+        if self._line.shared and transport.can_write_eof():
+            transport = Farewell(transport, lambda: self.conn.their_state is h11.SEND_BODY)  # type: ignore[assignment]
         super().connection_made(transport)
         self._line.drop = self._cut
         self._wait(self._limits.head)
