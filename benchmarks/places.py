@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import resource
 import sys
 import time
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from benchmarks.harness import Topic, show
+from benchmarks.harness import Topic, alone, peak, show
 from chronodp.postprocess.hierarchy import PlaceTree, TreeCovariance, add_up_leaves
 from chronodp.series.places import LevelShape, level_changes, split_levels
 
@@ -85,6 +84,10 @@ def _error(logs: NDArray[np.float64], tree: PlaceTree) -> float:
 
 
 def measure_time() -> Topic:
+    return alone(_time)
+
+
+def _time() -> Topic:
     topic = Topic(
         f"Making 100,000 leaves × {PERIODS} periods add up on four levels, one core",
         "python -m benchmarks.places --time",
@@ -108,8 +111,7 @@ def measure_time() -> Topic:
         ("two passes and rounding", end - summed, (end - summed) / one),
         ("numpy's sum of the leaves", one, 1.0),
     ]
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    topic.notes = [f"{memory:.2f} GiB at most, of which {noisy[-1].nbytes / 2**30:.2f} are the leaves, in and out each"]
+    topic.notes = [f"{peak():.2f} GiB at most, of which {noisy[-1].nbytes / 2**30:.2f} are the leaves, in and out each"]
     return topic
 
 

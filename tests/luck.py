@@ -86,6 +86,8 @@ def pytest_fixture_setup(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """A test hangs on its name."""
+    """A test hangs on its name; so does what it draws from Python's own generator."""
+    if _SEED:
+        random.seed(f"{_SEED} {item.nodeid}")
     with _drawn_for(item.nodeid):
         return (yield)

@@ -17,7 +17,7 @@ from chronodp.randomness import Entropy, seeded
 __all__ = ["check_output_varies", "check_replay", "check_stateless"]
 
 _SEEDS = range(8)
-_MOST = 8_000
+_MOST = 20_000  # of a sample: a tenth more or fewer of one output is then seen but for one time in ten thousand
 _ERROR = 1e-9  # the probability of blaming a mechanism that has no state
 
 
@@ -53,13 +53,16 @@ def check_stateless(case: AuditCase, pair: tuple[Any, Any], samples: tuple[Outpu
     size = min(len(samples[0]), _MOST)
     alternating = [case.run(pair[place % 2], entropy) for place in range(2 * size)]
     after_other = collect(alternating[::2])
-    early, late = samples[0].part(0, size // 2), samples[0].part(len(samples[0]) - size // 2, None)
-    for one, two in ((samples[0], after_other), (early, late)):
-        if _differ(one, two):
+    whole = samples[0]
+    parts = (size // 2, size // 5)  # what changes early would hardly be seen among half of the outputs
+    ends = [(whole.part(0, part), whole.part(len(whole) - part, None)) for part in parts]
+    pairs = [(whole, after_other), *ends]
+    for one, two in pairs:
+        if _differ(one, two, _ERROR / len(pairs)):
             raise Unfit("it keeps state: its outputs on one input change with what was run before")
 
 
-def _differ(one: Outputs, two: Outputs) -> bool:
+def _differ(one: Outputs, two: Outputs, error: float) -> bool:
     """Whether two samples surely have different laws: events are chosen on one half and tested on the other."""
     half = min(len(one), len(two)) // 2
     # Every other output, so that what drifts is in both halves.
@@ -71,7 +74,7 @@ def _differ(one: Outputs, two: Outputs) -> bool:
         gaps = [float(np.mean(first >= cut) - np.mean(second >= cut)) for cut in cuts]
         cut = cuts[int(np.argmax(np.abs(gaps)))]
         hits = (int(np.count_nonzero(score(test[0]) >= cut)), int(np.count_nonzero(score(test[1]) >= cut)))
-        error = _ERROR / len(scores) / 2
-        if any(refutes(PointRule(0.0), 0.0, Counts(*pair, half), 1.0, error) for pair in (hits, hits[::-1])):
+        each = error / len(scores) / 2
+        if any(refutes(PointRule(0.0), 0.0, Counts(*pair, half), 1.0, each) for pair in (hits, hits[::-1])):
             return True
     return False
