@@ -36,7 +36,7 @@ class Spark:
     Args:
         session: what knows the tables that are named; a frame brings its own.
         sparse: whether people mostly have one row in a cell. Rows then travel once, as they are, and not twice, added
-            up: about a sixth less work. Leave it out where people have many rows in a cell, or one name has a large
+            up: about a quarter less work. Leave it out where people have many rows in a cell, or one name has a large
             part of all rows: these would all go to one task. It changes no number.
     """
 
