@@ -13,9 +13,11 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from benchmarks.spark import usage
+from sqlglot import exp
 
 import chronodp as cdp
 from chronodp.engines import DuckDB, Grouping, Question, Spark, Totals, estimate_volume, find_source
+from chronodp.engines.reading.terms import names_nobody
 from chronodp.errors import InvalidArgument, SourceError, UnknownColumn, UnreadableSource, UnsuitableColumn
 from chronodp.privacy import Calendar, Grid
 
@@ -243,3 +245,25 @@ def test_names_that_are_not_utf_8_are_left_out_everywhere(spark: Any, tmp_path: 
         Spark().totals(find_source(spark.read.parquet(str(tmp_path / "names.parquet"))), split, key="k"),
     ]
     assert [totals.people.ravel().tolist() for totals in by_key] == [[2, 0, 0, 1]] * 2
+
+
+def test_spark_says_of_the_same_texts_as_python_that_they_are_utf_8(spark: Any) -> None:
+    edges = [bytes([lead, *rest]) for lead in range(256) for rest in ((), (0x7F,), (0x80,), (0xBF, 0x80), (0x80,) * 3)]
+    edges += [bytes([lead, second, 0x80, 0x80]) for lead in (0xE0, 0xED, 0xF0, 0xF4) for second in range(0x70, 0xC8, 3)]
+    edges += ["\ufffd".encode(), "\uffff\U0010ffff".encode(), b"", b"\0", "a\xe9\u20ac\U0001f600".encode()]
+    frame = spark.createDataFrame([(bytearray(edge),) for edge in edges], "held binary")
+    tests = {
+        "in one go": names_nobody(exp.column("name"), "spark", utf8_by="IS_VALID_UTF8"),
+        "by writing anew": names_nobody(exp.column("name"), "spark", utf8_by=None),
+    }
+    if int(spark.version.partition(".")[0]) < 4:  # which has no such function
+        del tests["in one go"]
+    told = frame.selectExpr("CAST(held AS STRING) AS name", "held").selectExpr(
+        "held", *(f"{test.sql('spark')} AS `{words}`" for words, test in tests.items())
+    )
+    for row in told.collect():
+        try:
+            nobody = not bytes(row["held"]).decode()
+        except UnicodeDecodeError:
+            nobody = True
+        assert {words: row[words] for words in tests} == dict.fromkeys(tests, nobody), bytes(row["held"])

@@ -24,6 +24,7 @@ from chronodp.engines.reading.terms import (
     cases,
     cast_to,
     ends_with,
+    has,
     is_finite,
     matches,
     names_nobody,
@@ -83,10 +84,13 @@ class Columns:
         match stored.kind:
             case "text":
                 text = text_of(column)
-                zeros = exp.and_(ends_with(text, "0", self.dialect), self.matches(text, WHOLE_WITH_ZEROS))
+                # Patterns take ten times as long as to see that there is no point.
+                pointed = exp.And(this=ends_with(text, "0", self.dialect), expression=has(text, "."))
+                zeros = exp.And(this=pointed, expression=self.matches(text, WHOLE_WITH_ZEROS))
                 truth = exp.In(this=text.copy(), expressions=[string("True"), string("False")])
+                nobody = names_nobody(text, self.dialect, utf8_by=stored.utf8_by, listed=listed)
                 ifs = [
-                    exp.If(this=names_nobody(text, self.dialect, listed=listed), true=exp.null()),
+                    exp.If(this=nobody, true=exp.null()),
                     exp.If(this=zeros, true=whole_part(text)),
                     exp.If(this=truth, true=exp.Lower(this=text.copy())),
                 ]

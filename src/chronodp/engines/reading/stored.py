@@ -86,6 +86,7 @@ class Stored:
         ticks_by: the function in SQL that gives these numbers; None if the column holds them.
         flag: of moments, the column that says which of them are instants.
         present: the column that says which cells held anything, where the cells alone do not.
+        utf8_by: the function in SQL that says whether a text is UTF-8; None if none does.
     """
 
     kind: Kind
@@ -95,6 +96,7 @@ class Stored:
     ticks_by: str | None = None
     flag: str = ""
     present: str = ""
+    utf8_by: str | None = None
 
 
 TEXT = Stored("text", "text")
@@ -115,10 +117,13 @@ def stored_in_duckdb(words: str) -> Stored:
     return Stored(kind, words, digits=_digits(words))
 
 
-def stored_in_spark(words: str) -> Stored:
-    """Return how Spark stores a column of a type."""
+def stored_in_spark(words: str, *, version: str = "") -> Stored:
+    """Return how Spark stores a column of a type; of a session's version, with what that one can say of it."""
     base = words.partition("(")[0].partition(" collate")[0]
-    return Stored(_SPARK.get(base, "unreadable"), words, digits=_digits(words))
+    kind = _SPARK.get(base, "unreadable")
+    # To write a text anew and compare, as versions before 4 must, takes as long as to read a time.
+    utf8_by = "IS_VALID_UTF8" if kind == "text" and int(version.partition(".")[0] or 0) >= 4 else None
+    return Stored(kind, words, digits=_digits(words), utf8_by=utf8_by)
 
 
 def _digits(words: str) -> int:
