@@ -33,7 +33,7 @@ from chronodp.series.windowed.mechanisms import (
     WindowedMechanism,
 )
 
-__all__ = ["LARGEST_SCALE", "LONGEST_WINDOW", "MOST_COLUMNS", "SHARE", "WindowedDesign", "design_windowed"]
+__all__ = ["LARGEST_SCALE", "LONGEST_WINDOW", "MOST_COLUMNS", "SHARE", "WindowedDesign", "as_window", "design_windowed"]
 
 LARGEST_SCALE = 2**30
 """Steps of the grid that noise may span: what the sampler draws exactly."""
@@ -178,6 +178,11 @@ def design_windowed(
     return WindowedDesign(
         mechanism, unit, float(change), int(columns), int(max_groups), float(epsilon), float(delta), step
     )
+
+
+def as_window(window: Window | int) -> Window:
+    """Return a window, or one of so many steps."""
+    return window if isinstance(window, Window) else Window(check_whole("window", window, most=LONGEST_WINDOW))
 
 
 def _check(

@@ -19,7 +19,7 @@ from chronodp.privacy import Window, check_whole
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watching
 from chronodp.series.windowed.advance import advance
-from chronodp.series.windowed.design import WindowedDesign, design_windowed
+from chronodp.series.windowed.design import WindowedDesign, as_window, design_windowed
 from chronodp.series.windowed.mechanisms import (
     BudgetAbsorption,
     BudgetDistribution,
@@ -77,7 +77,7 @@ def rehearse(
         raise InvalidArgument("example", f"{len(truth)} steps", f"at least {_FEWEST} steps")
     check_whole("runs", runs)
     bits = check_entropy(entropy)
-    unit = window if isinstance(window, Window) else Window(check_whole("window", window))
+    unit = as_window(window)
     designs = [
         design_windowed(
             mechanism,

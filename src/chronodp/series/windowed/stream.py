@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.ledger import DurableStream, Ledger, framed_codec
-from chronodp.privacy import Certificate, Claim, Guarantee, Window, check_whole
+from chronodp.privacy import Certificate, Claim, Guarantee, Window
 from chronodp.randomness import Entropy
 from chronodp.series.window_rows import Row, check_totals, rows_by_step
 from chronodp.series.windowed.advance import advance
-from chronodp.series.windowed.design import LONGEST_WINDOW, WindowedDesign, design_windowed
+from chronodp.series.windowed.design import WindowedDesign, as_window, design_windowed
 from chronodp.series.windowed.mechanisms import WindowedMechanism
 from chronodp.series.windowed.state import WindowedState, start
 
@@ -96,7 +96,7 @@ class WindowedStream(DurableStream[WindowedDesign, WindowedState]):
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        unit = window if isinstance(window, Window) else Window(check_whole("window", window, most=LONGEST_WINDOW))
+        unit = as_window(window)
         design = design_windowed(
             mechanism, unit=unit, change=change, columns=columns, max_groups=max_groups, epsilon=epsilon, delta=delta
         )
