@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from chronodp.accounting import adversary
 from chronodp.dossier.facts import Facts
 from chronodp.dossier.published import Published
-from chronodp.privacy import RecordUnit, Unit, counted
+from chronodp.privacy import Unit, counted
 from chronodp.reading import parse_json
 from chronodp.series import QuantileRelease, Release, describe, describe_quantiles
 
@@ -27,7 +27,7 @@ def gain(epsilon: float, delta: float, unit: Unit) -> str:
     >>> gain(1.0, 1e-6, User())
     'A guess whether someone is in the data is right at most 73.2 % of the time, instead of 50 %.'
     """
-    someone = isinstance(unit, RecordUnit) and unit.whole_person and unit.relation == "add_remove"
+    someone = unit.whole_person and unit.relation == "add_remove"
     what = "whether someone is in the data" if someone else f"between two datasets that differ in {unit}"
     right = right_guesses(epsilon, delta)
     if right > _SURELY:

@@ -97,6 +97,13 @@ class Unit(ABC):
     of_a_person: ClassVar[bool] = True
     """Whether it is part of what one person holds; a device is no person, who may have several."""
 
+    whole_person: ClassVar[bool] = False
+    """Whether what is protected may lie anywhere in time.
+
+    Only then may periods be chosen out of a person's: otherwise one row, or one stretch of time, could move the choice
+    through the whole history. What other units hold stays in its stretch of time.
+    """
+
     @property
     @abstractmethod
     def relation(self) -> Relation:
@@ -160,13 +167,6 @@ class RecordUnit(Unit):
     of_rows: ClassVar[bool] = False
     """Whether single rows are protected, and not people: a row shares its person's clipped total with others."""
 
-    whole_person: ClassVar[bool] = False
-    """Whether what is protected may lie anywhere in time.
-
-    Only then may periods be chosen out of a person's: otherwise one row, or one stretch of time, could move the choice
-    through the whole history. What other units hold stays in its stretch of time.
-    """
-
     limited: ClassVar[bool] = False
     """Whether ``max_periods`` says in how many periods one can be, where no calendar does."""
 
@@ -212,8 +212,8 @@ class RecordUnit(Unit):
         # "Removing a part of what a person holds is not removing the person": all goes out, the rest comes in again.
         if self.relation == "replace":
             # The list of people is public under `replace`: nothing is said of who is on it.
-            return None if wanted.relation == "add_remove" and _is_whole(wanted) else extents
-        return extents if wanted.relation == "add_remove" and _is_whole(wanted) else 2 * extents
+            return None if wanted.relation == "add_remove" and wanted.whole_person else extents
+        return extents if wanted.relation == "add_remove" and wanted.whole_person else 2 * extents
 
     def extents_of(self, wanted: Unit, facts: Facts) -> int | None:
         """Return how many extents of this unit together hold all that another can change; None if not known."""
@@ -281,10 +281,6 @@ class StretchUnit(RecordUnit):
             return 2 * extents
         # Stretches that cut no period are removed by those inside them, which may overlap; shorter ones are a part.
         return max(extents if touch.most >= self.length else 0, 2 if touch.least < self.length else 0)
-
-
-def _is_whole(unit: Unit) -> bool:
-    return isinstance(unit, RecordUnit) and unit.whole_person
 
 
 def check_relation(relation: str) -> None:
