@@ -125,7 +125,7 @@ SPEEDS = (
     _totals("pandas, the same totals", "pandas, without noise"),
     _totals("plain DuckDB, from CSV", "a plain `GROUP BY` in DuckDB, which guesses types", "chronodp, from CSV"),
     Line(
-        "the same of a Spark frame",
+        "the same of a Spark frame, rightly or wrongly told that rows are sparse",
         "Spark's plain `GROUP BY`, not private",
         "spark.measure",
         duels(
