@@ -72,6 +72,20 @@ def test_clocks_are_the_same_in_every_session(session_in_tokyo: Any) -> None:
     assert periods(clocks(session_in_tokyo, "STRING")) == [0, 2, 4, 24]
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Etc/UTC", "+00:00", "Asia/Tokyo", "Europe/Berlin"])
+def test_clocks_at_the_ends_of_time_and_before_1970_are_read_alike(spark: Any, zone: str) -> None:
+    far = ("-290000-01-01 00:00:00", "0001-01-01 00:00:00", "+294247-01-10 04:00:54.775807")
+    near = ("1969-12-31 21:59:59.999999", "1969-12-31 22:00:00", "1969-12-31 23:59:59.999999", "1970-01-01 00:00:00")
+    rows = ", ".join(f"(TIMESTAMP_NTZ '{clock}')" for clock in far + near)
+    question = replace(ROWS, calendar=Calendar("1h", "1969-12-31T20:00", "1970-01-01T02:00"))
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        found = totals(spark.sql(f"SELECT at FROM VALUES {rows} AS listed (at)"), question).sums
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert found.tolist() == [0, 1, 1, 1, 1, 0]
+
+
 def test_an_hour_that_the_sessions_zone_lacks_is_read_as_it_stands(spark: Any) -> None:
     """At two o'clock on this day clocks in Berlin are put forward, and differences of clocks there skip an hour."""
     spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")

@@ -83,6 +83,7 @@ def run_duckdb(worlds: Sequence[World], question: Question, key: str) -> Totals:
 def run_statement(worlds: Sequence[World], question: Question, key: str, *, sparse: bool = False) -> Totals:
     wide, table = widened_table(worlds, question)
     with attached(find_source(table), wide.wanted, wide.reading, memory=2**30, threads=2) as session:
+        session.add_keys(wide.groupings)  # which a text names where they are too many to be listed
         parts = [(part.table, tuple(part.columns.items()), tuple(part.names)) for part in session.parts]
         rows = session.columns(_text(wide, key, sparse, *parts))
     return Totals.of_cells(wide, rows)

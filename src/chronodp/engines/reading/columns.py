@@ -147,7 +147,10 @@ class Columns:
             case "text":
                 return self._text_time(trimmed(column, self.dialect))
             case "clock" | "instant" | "moment" if stored.ticks is not None:
-                ticks = column.copy() if stored.ticks_by is None else call(stored.ticks_by, column.copy())
+                # Spark before 4 does not take a wall clock for an instant by itself.
+                clock = self.dialect == "spark" and stored.kind == "clock"
+                held = cast_to("TIMESTAMP_LTZ", column) if clock else column.copy()
+                ticks = held if stored.ticks_by is None else call(stored.ticks_by, held)
                 return self._ticks(ticks, stored.ticks)
             case "clock" | "instant" | "day":
                 return self._own_type(stored, column)

@@ -99,6 +99,7 @@ class Stored:
     utf8_by: str | None = None
 
 
+_NO_OFFSET = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00"}  # zones in which no clock was ever put forward
 TEXT = Stored("text", "text")
 NOTHING = Stored("nothing", "no cells")
 
@@ -117,10 +118,13 @@ def stored_in_duckdb(words: str) -> Stored:
     return Stored(kind, words, digits=_digits(words))
 
 
-def stored_in_spark(words: str, *, version: str = "") -> Stored:
-    """Return how Spark stores a column of a type; of a session's version, with what that one can say of it."""
+def stored_in_spark(words: str, *, version: str = "", zone: str = "") -> Stored:
+    """Return how Spark stores a column of a type; of a session's version and zone, with what that one can say of it."""
     base = words.partition("(")[0].partition(" collate")[0]
     kind = _SPARK.get(base, "unreadable")
+    if kind == "clock" and zone in _NO_OFFSET:
+        # There what a clock shows is the instant: Spark has its microseconds, which elsewhere are counted from days.
+        return Stored(kind, words, ticks=1000, ticks_by="UNIX_MICROS")
     # To write a text anew and compare, as versions before 4 must, takes as long as to read a time.
     utf8_by = "IS_VALID_UTF8" if kind == "text" and int(version.partition(".")[0] or 0) >= 4 else None
     return Stored(kind, words, digits=_digits(words), utf8_by=utf8_by)

@@ -14,8 +14,9 @@ __all__ = ["check_frame", "key_frames", "needed_columns", "part_of"]
 
 def part_of(frame: Any, question: Question) -> Part:
     """Return a frame as the table ``records``, with the types of the columns that are wanted."""
-    version = frame.sparkSession.version
-    types = {one.name: stored_in_spark(one.dataType.simpleString(), version=version) for one in frame.schema.fields}
+    session = frame.sparkSession
+    told = {"version": session.version, "zone": session.conf.get("spark.sql.session.timeZone")}
+    types = {one.name: stored_in_spark(one.dataType.simpleString(), **told) for one in frame.schema.fields}
     columns: dict[tuple[Role, str], tuple[str, Stored]] = {}
     for _, role, column in question.wanted:
         name = match_column(frame.columns, column, place="the frame")
