@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
-from chronodp.postprocess import deviations, quantiles
+from chronodp.postprocess import Law, deviations, quantiles
 from chronodp.privacy import counted, periods_held
 from chronodp.series.design import Design
 from chronodp.series.missing import MissingDesign
@@ -27,9 +28,13 @@ def half_width(design: Design, level: float) -> float:
     noise, workload = design.noises[0], design.tuned_for
     alone = isinstance(workload, EachPeriod | RunningTotal) and design.measured is None
     if alone or noise.law == "gaussian":
-        terms = (design.errors.rmse_max / noise.deviation) ** 2
-        return float(quantiles(noise.law, [terms], level)[0]) * noise.scale
+        return _reach(noise.law, (design.errors.rmse_max / noise.deviation) ** 2, level) * noise.scale
     return deviations("laplace", level) * design.errors.rmse_max
+
+
+@lru_cache(maxsize=256)  # the same for every price
+def _reach(law: Law, terms: float, level: float) -> float:
+    return float(quantiles(law, [terms], level)[0])
 
 
 def describe(design: Design, delta: float) -> list[tuple[str, str]]:

@@ -215,17 +215,34 @@ class Dataset:
 
         The policy's limit of periods, if it is more than the grid has, means all of them.
         """
+        if grid == self.calendar and max_periods is None and where is None and not columns:
+            return self._whole
         calendar = self.calendar if grid is None else grid
         most = max_periods
         if most is None:  # a limit above the whole grid is a mistake of the policy, and told there
             most = self.max_periods.get(calendar.every) if grid is None else self._most_on(grid)
+        return self._laid_out(calendar, most, where=where, columns=columns)
+
+    @cached_property
+    def _whole(self) -> GridSeries:
+        """The series that most questions are about."""
+        return self._laid_out(self.calendar, self._most_on(self.calendar))
+
+    def _laid_out(
+        self,
+        calendar: Calendar,
+        max_periods: int | Find | None,
+        *,
+        where: str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> GridSeries:
         return GridSeries(
             calendar,
             self.source,
             time=self.time,
             user=self.user,
             unit=self.unit,
-            max_periods=most,
+            max_periods=max_periods,
             reading=self.reading,
             where=where,
             columns=columns,

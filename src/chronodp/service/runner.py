@@ -61,6 +61,7 @@ class Runner:
         self._pace = Pace(running.floor, running.quantum) if pace is None else pace
         self._worker = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._stop, self._called, self._done = threading.Event(), threading.Event(), threading.Event()
+        self._looking = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._in_hand: dict[str, Job] = {}
         self._kept: dict[str, Job] = {}
@@ -89,10 +90,32 @@ class Runner:
 
     def run_one(self) -> bool:
         """Run one job if there is one, and if it could be finished; return whether there was."""
-        job = self._take_kept() or self._take()
+        job = self._next()
         if job is not None:
             self._attempt(job)
         return job is not None
+
+    def _next(self) -> Job | None:
+        return self._take_kept() or self._take()
+
+    def _wait_for_job(self) -> Job | None:
+        """Return a job if there is one; if not, wait a while, or until somebody calls.
+
+        One thread waits for all and leaves its place to the next when it has found a job: otherwise each of them would
+        take the database's lock ten times a second to find nothing.
+        """
+        with self._looking:
+            if self._stop.is_set():
+                return None
+            job = self._next()
+            if job is None:
+                self._called.wait(self._pause)
+                self._called.clear()
+            return job
+
+    @property
+    def _pause(self) -> float:
+        return _LOOK if self.readiness.why is None else _PAUSE
 
     def _take(self) -> Job | None:
         job = self._curator.jobs.claim(self._worker, lease=self._lease, ready=self.readiness.check)
@@ -126,15 +149,14 @@ class Runner:
     def _work(self) -> None:
         while not self._stop.is_set():
             try:
-                busy = self.run_one()
+                job = self._wait_for_job()
+                if job is not None:
+                    self._attempt(job)
             except LedgerUnavailable:
-                busy = False
+                self._stop.wait(self._pause)
             except Exception as error:  # a thread that died would leave jobs waiting without a word
                 note_failure(error)
-                busy = False
-            if not busy:
-                self._called.wait(_LOOK if self.readiness.why is None else _PAUSE)
-                self._called.clear()
+                self._stop.wait(self._pause)
         with suppress(LedgerUnavailable):  # it is lost then, and named by the next start
             while (job := self._take_kept()) is not None:
                 self._attempt(job)
