@@ -137,7 +137,12 @@ def test_a_range_upside_down_is_refused() -> None:
         quadratic_sets(1, 1, aa=1, ab=0, bb=1, multiplier=2, within=(1, 0))
 
 
-@given(st.floats(-50, 50), st.sampled_from([0.1, 1 / 3, 1.0, 7.0, -2.5]), st.floats(1e-3, 1e3))
+# A reading so small that its multiple has fewer digits is no multiple of it any more.
+@given(
+    st.floats(-50, 50).filter(lambda d: not 0 < abs(d) < 1e-300),
+    st.sampled_from([0.1, 1 / 3, 1.0, 7.0, -2.5]),
+    st.floats(1e-3, 1e3),
+)
 def test_a_reading_over_a_multiple_of_itself_is_known(d: float, c: float, sd: float) -> None:
     """Also where the noise is larger than the reading, and where the variances were rounded on their way."""
     n, aa, ab, bb = c * d, (c * sd) ** 2 * (1 + 2e-16), c * sd**2 * (1 - 3e-16), sd**2

@@ -123,6 +123,8 @@ def gather(
     """
     said = Owner() if owner is None else check_kind("owner", owner, Owner, "an Owner, or left out")
     check_ledger(ledger)
+    if request is not None:
+        check_kind("request", request, str, "the name of a release, or left out")
     chain = ledger.export(dataset)
     links = [SignedLink(one["body"], one["signature"]) for one in chain["links"]]
     wanted = [number for number, one in enumerate(links, start=1) if request is None or one.link.request == request]

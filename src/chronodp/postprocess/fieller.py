@@ -147,7 +147,7 @@ def reach_sets(
     n, d = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
     known = np.zeros(n.shape, bool) if same is None else same
     bounded, gap, low, high = cross(n, d, reach)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value = n / d
         value = np.where(known & (d == 0), share, value)
     return _assemble(bounded | known, value, (low, high), gap & ~known, known, within)
@@ -179,7 +179,8 @@ def _assemble(
     gap &= ~beside
     lower, upper = np.where(beside, least, lower), np.where(beside, most, upper)
     empty = np.where(gap, (low < least) & (high > most), bounded & (lower > upper))
-    above = np.where(gap, high - most < least - low, low > most)  # which end of the range is nearer
+    with np.errstate(invalid="ignore"):  # inf - inf, where there is no gap or no range
+        above = np.where(gap, high - most < least - low, low > most)  # which end of the range is nearer
     end = np.where(above, most, least)
     kind = np.select([empty, bounded, gap], ["empty", "interval", "outside"], "line")
     nothing = np.full(value.shape, np.nan)
