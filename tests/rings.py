@@ -50,14 +50,14 @@ def _turn(item: pytest.Item) -> int:
 
 
 def thin(items: list[pytest.Item], every: int) -> list[pytest.Item]:
-    """Keep each so many-th case of a test that has more than twice as many, and return the others.
+    """Keep each so many-th case of a test that has more than so many, and return the others.
 
     ``make quick`` of all rooms does so, where a look at many things within a minute is worth more than all of one.
     """
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = {id(item) for those in cases.values() for item in (those[::every] if len(those) > 2 * every else those)}
+    kept = {id(item) for those in cases.values() for item in (those[::every] if len(those) > every else those)}
     left = [item for item in items if id(item) not in kept]
     items[:] = [item for item in items if id(item) in kept]
     return left

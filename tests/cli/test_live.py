@@ -91,6 +91,7 @@ def test_status_tells_in_words_what_is_waited_for_and_what_is_missing(settings: 
     assert (folder / "budget.db.door.live.status").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.long
 def test_a_clock_that_jumped_is_believed_when_the_owner_says_so(settings: Path) -> None:
     """The state says that the clock showed ten minutes less, beside the same steady one."""
     run("live", str(settings), "--windows", "1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -59,8 +60,8 @@ def test_what_is_started_once_is_found_by_its_name_and_closed_last(tmp_path: Pat
 
 
 @pytest.mark.processes  # git tells what changed
-def test_a_look_at_all_rooms_takes_a_third_of_many_cases_and_one_at_a_room_takes_all() -> None:
-    names = [f"test_a[{number}]" for number in range(8)] + [f"test_b[{number}]" for number in range(6)] + ["test_c"]
+def test_a_look_at_all_rooms_takes_some_of_many_cases_and_one_at_a_room_takes_all() -> None:
+    names = [f"test_a[{number}]" for number in range(8)] + [f"test_b[{number}]" for number in range(3)] + ["test_c"]
     items: Any = [types.SimpleNamespace(nodeid=name) for name in names]
     left = [one.nodeid for one in rings.thin(items, 3)]
     assert left == ["test_a[1]", "test_a[2]", "test_a[4]", "test_a[5]", "test_a[7]"]
@@ -68,6 +69,17 @@ def test_a_look_at_all_rooms_takes_a_third_of_many_cases_and_one_at_a_room_takes
     assert "CHRONODP_CASES" in parts.quick()[0].environment
     assert "CHRONODP_CASES" not in parts.quick("alerts")[0].environment
     assert all("CHRONODP_CASES" not in part.environment for part in [*parts.test(), *parts.verify()])
+
+
+@pytest.mark.processes
+def test_files_that_the_quick_ring_leaves_out_are_marked_as_a_whole() -> None:
+    left = [word.removeprefix("--ignore=") for word in parts.quick()[0].commands[0] if word.startswith("--ignore=")]
+    assert "tests/docs/test_looks.py" in left
+    assert "tests/contracts/test_rings.py" not in left  # single tests of it are
+    marks = [importlib.import_module(path.removesuffix(".py").replace("/", ".")).pytestmark for path in left[:5]]
+    named = [{mark.name for mark in (those if isinstance(those, list) else [those])} for those in marks]
+    assert all(names & {"processes", "long"} for names in named)
+    assert not any(word.startswith("--ignore=") for word in parts.quick("alerts")[0].commands[0])
 
 
 @pytest.mark.parametrize("fixture", ["spark", "browser"])

@@ -28,7 +28,7 @@ KINDS = (
     "explanation/published-numbers",
     "explanation/proofs/smoothing",
     "reference/glossary",
-    "reference/generated/postprocess",
+    "reference/generated/lifetime",
 )
 _SEEN = """() => ({
     width: document.documentElement.scrollWidth,

@@ -145,6 +145,7 @@ def test_a_clock_that_went_back_is_told_and_closes_nothing_twice(tmp_path: Path)
     assert bench.said == [back, "clock: it is believed again"]
 
 
+@pytest.mark.long
 def test_a_record_dated_ahead_neither_closes_windows_nor_makes_them_wait(tmp_path: Path) -> None:
     records = [{"at": at(COUNTS, 2), "who": "ann"}]
     forged = [{"at": at(COUNTS, 600), "who": "eve"}, {"at": 4e9, "who": "eve"}, {"at": -4e9, "who": "eve"}]
