@@ -47,7 +47,7 @@ def _verify(*, afresh: bool) -> list[Outcome]:
         _show(outcome)
 
     known = {outcome.part.name for outcome in before}
-    return [*before, *run([part for part in every if part.name not in known], keep)]
+    return [*before, *run([part for part in every if part.name not in known], keep, at_once=parts.WORKERS)]
 
 
 def _show(outcome: Outcome) -> None:

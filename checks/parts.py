@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["ROOT", "Part", "quick", "test", "verify"]
+__all__ = ["ROOT", "WORKERS", "Part", "quick", "test", "verify"]
 
 ROOT = Path(__file__).parents[1]
 _BIN = Path(sys.executable).parent
 _PYTEST = (sys.executable, "-m", "pytest", "--quiet")
-_SPREAD = ("--numprocesses", str(os.cpu_count() or 1))
+_CORES = os.cpu_count() or 1
+# Tests with processes wait for them, and for clocks, for a third of their time.
+WORKERS = _CORES + 1
 _QUICK = ("-m", "not processes and not long", "--durations", "5", "--durations-min", "1")
 
 
@@ -27,6 +29,7 @@ class Part:
         name: what is looked at.
         commands: as lists of words.
         environment: variables beside those of this process.
+        reads: the folders that it reads, where those are not all, beside what is installed.
         alone: whether nothing may run beside it.
         live: whether its output is shown as it comes; that of others comes when they end.
     """
@@ -34,6 +37,7 @@ class Part:
     name: str
     commands: tuple[tuple[str, ...], ...]
     environment: dict[str, str] = field(default_factory=dict)
+    reads: tuple[str, ...] = ()
     alone: bool = False
     live: bool = False
 
@@ -41,7 +45,7 @@ class Part:
 def quick(room: str = "") -> list[Part]:
     """Return style, the types of what changed, and the tests that start no process, of one room or of all."""
     where = (f"tests/{room}", f"src/chronodp/{room}") if room else ("tests", "src")
-    tests = (*_PYTEST, *_QUICK, *(() if room else (*_SPREAD, *_marked_as_a_whole())), *where)
+    tests = (*_PYTEST, *_QUICK, *(() if room else (*_spread(_CORES), *_marked_as_a_whole())), *where)
     # Of tests with many cases a fifth, unless one room is looked at.
     counts = {"CHRONODP_TRIALS": "0.01"} | ({} if room else {"CHRONODP_CASES": "5"})
     parts = [Part("tests", (tests,), counts, live=True), _style()]
@@ -60,7 +64,7 @@ def _marked_as_a_whole() -> list[str]:
 
 def test() -> list[Part]:
     """Return every check, with small trial counts."""
-    spread = (*_PYTEST, *_SPREAD, "-m", "not spark and not browser")
+    spread = (*_PYTEST, *_spread(WORKERS), "-m", "not spark and not browser")
     # Spark and the browser are started once, in a process of their own: more than one of each would take longer.
     spark = Part("tests with Spark", ((*_PYTEST, "-m", "spark and not browser", *naming("spark")),))
     browser = Part("tests with a browser", ((*_PYTEST, "-m", "browser", *naming("browser")),))
@@ -81,19 +85,21 @@ def verify() -> list[Part]:
     whole = {"CHRONODP_TRIALS": "1", "CHRONODP_SEED": ""}
     rooms = sorted(path.name for path in (ROOT / "tests").iterdir() if any(path.glob("**/test_*.py")))
     slowest = [room for room in _SLOWEST if room in rooms]
+    hostile = (sys.executable, "-m", "benchmarks.hostile", "--check")
     rooms = [*slowest, *(room for room in rooms if room not in slowest)]
     return [
         *_without_data(_WHOLE),
         *(Part(f"tests of {room}", ((*_PYTEST, f"tests/{room}"),), whole) for room in rooms),
         Part("examples in docstrings and pages", ((*_PYTEST, "src", "README.md", "docs"),), whole),
-        _made("Flower", "verify-flower"),
-        _made("the oldest Spark", "verify-spark35"),
-        _made("a million odd texts", "verify-fuzz", alone=True),
-        Part("hostile strangers", ((sys.executable, "-m", "benchmarks.hostile", "--check"),), alone=True),
-        _made("benchmarks", "verify-bench", alone=True),
+        _made("Flower", "verify-flower", _TESTED),
+        _made("the oldest Spark", "verify-spark35", _TESTED),
+        _made("a million odd texts", "verify-fuzz", _TESTED, alone=True),
+        Part("hostile strangers", (hostile,), reads=_MEASURED, alone=True),
+        _made("benchmarks", "verify-bench", _MEASURED, alone=True),
     ]
 
 
+_TESTED, _MEASURED = ("src", "tests"), ("benchmarks", "src")
 # Begun first, so that none is left alone at the end.
 _SLOWEST = ("audit", "engines", "ledger", "live", "service", "statistical", "federated", "temporal", "local")
 
@@ -112,6 +118,10 @@ def changed_files(room: str = "") -> list[str]:
         for name in told.stdout.splitlines()
         if (ROOT / name).is_file() and (not room or name.startswith((f"src/chronodp/{room}/", f"tests/{room}/")))
     ]
+
+
+def _spread(processes: int) -> tuple[str, str]:
+    return "--numprocesses", str(processes)
 
 
 def _style() -> Part:
@@ -133,6 +143,6 @@ def _without_data(pages: Sequence[str]) -> list[Part]:
     ]
 
 
-def _made(name: str, target: str, *, alone: bool = False) -> Part:
+def _made(name: str, target: str, reads: tuple[str, ...], *, alone: bool = False) -> Part:
     """Return what needs an environment of its own: make builds it, and a failure of that is one of this part."""
-    return Part(name, (("make", "--no-print-directory", target),), alone=alone)
+    return Part(name, (("make", "--no-print-directory", target),), reads=reads, alone=alone)

@@ -1,4 +1,4 @@
-"""Runs parts side by side, two at a time, and says what held and what did not."""
+"""Runs parts side by side, and says what held and what did not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from checks.parts import ROOT, Part
 
 __all__ = ["Outcome", "run", "summary"]
 
-_LANES = 2
 _MEMORY = Path("/dev/shm")
 _COUNTED = re.compile(r"\d+ (passed|failed|skipped|errors?|deselected)\b.* in \d+[.\d]*s")  # how pytest ends
 _ENOUGH = 4 * 2**30  # bytes that tests may leave in temporary folders at once
@@ -53,8 +52,8 @@ class Outcome:
         return (counted or lines or [""])[-1][:100]
 
 
-def run(parts: Sequence[Part], tell: Callable[[Outcome], None]) -> list[Outcome]:
-    """Run parts, those that must be alone at the end, and tell each as it ends."""
+def run(parts: Sequence[Part], tell: Callable[[Outcome], None], *, at_once: int = 2) -> list[Outcome]:
+    """Run parts, so many at a time and those that must be alone at the end, and tell each as it ends."""
     lock = threading.Lock()
     done: list[Outcome] = []
 
@@ -65,7 +64,7 @@ def run(parts: Sequence[Part], tell: Callable[[Outcome], None]) -> list[Outcome]
             tell(outcome)
         return outcome
 
-    with _quick_folder(), ThreadPoolExecutor(_LANES) as pool:
+    with _quick_folder(), ThreadPoolExecutor(at_once) as pool:
         for finished in as_completed([pool.submit(one, part) for part in parts if not part.alone]):
             finished.result()
     for part in parts:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import platform
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from checks.parts import ROOT, Part
@@ -12,15 +14,18 @@ from checks.parts import ROOT, Part
 __all__ = ["Stamps", "fingerprint"]
 
 _FOLDERS = ("benchmarks", "checks", "docs", "examples", "experiments", "src", "tests")
+_INSTALLS = ("Makefile", "constraints.txt", "pyproject.toml")
 _MADE = ("docs/_build/", "docs/examples/generated/", "docs/reference/generated/")
 _KINDS = {".css", ".csv", ".html", ".ipynb", ".js", ".json", ".md", ".py", ".toml", ".txt"}
 
 
-def fingerprint() -> str:
-    """Return a digest of every file that a check reads, and of the machine and Python it runs on."""
+def fingerprint(folders: Sequence[str] = ()) -> str:
+    """Return a digest of every file that a check reads, all unless folders are named, and of machine and Python."""
     digest = hashlib.sha256(f"{platform.machine()} {platform.system()} {sys.version}".encode())
     files = [path for path in ROOT.iterdir() if path.is_file() and not path.name.startswith(".")]
-    for folder in _FOLDERS:
+    if folders:
+        files = [path for path in files if path.name in _INSTALLS]
+    for folder in folders or _FOLDERS:
         files += [path for path in (ROOT / folder).rglob("*") if path.suffix in _KINDS and path.is_file()]
     for path in sorted(files):
         name = path.relative_to(ROOT).as_posix()
@@ -35,18 +40,18 @@ class Stamps:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(exist_ok=True)
-        self._now = fingerprint()
+        self._now = functools.cache(fingerprint)
 
     def held(self, part: Part) -> bool:
         """Return whether a part held with the same files."""
         path = self._path(part, ".held")
-        return path.is_file() and path.read_text(encoding="ascii") == self._now
+        return path.is_file() and path.read_text(encoding="ascii") == self._now(part.reads)
 
     def keep(self, part: Part, *, held: bool, output: str) -> None:
         """Write down what a part printed, and that it held."""
         self._path(part, ".log").write_text(output, encoding="utf-8")
         if held:
-            self._path(part, ".held").write_text(self._now, encoding="ascii")
+            self._path(part, ".held").write_text(self._now(part.reads), encoding="ascii")
 
     def _path(self, part: Part, ending: str) -> Path:
         return self._folder / (part.name.replace(" ", "-") + ending)

@@ -132,8 +132,24 @@ def test_what_held_is_left_out_until_a_file_changes(tmp_path: Path, monkeypatch:
     assert (tmp_path / "broken.log").read_text(encoding="utf-8") == "no"
     again = stamps.Stamps(tmp_path)
     assert (again.held(FINE), again.held(BROKEN)) == (True, False)
-    monkeypatch.setattr(stamps, "fingerprint", lambda: "of other files")
+    monkeypatch.setattr(stamps, "fingerprint", lambda _folders: "of other files")
     assert not stamps.Stamps(tmp_path).held(FINE)
+
+
+@pytest.mark.long
+def test_what_reads_a_few_folders_holds_on_while_others_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stamps, "ROOT", tmp_path)
+    for name in ("README.md", "constraints.txt", "src/a.py", "tests/test_a.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("before", encoding="utf-8")
+
+    def changed_by(name: str) -> list[bool]:
+        before = [stamps.fingerprint(folders) for folders in ((), ("src",))]
+        (tmp_path / name).write_text(f"{name} changed", encoding="utf-8")
+        return [stamps.fingerprint(folders) != then for folders, then in zip(((), ("src",)), before, strict=True)]
+
+    assert changed_by("README.md") == changed_by("tests/test_a.py") == [True, False]
+    assert changed_by("constraints.txt") == changed_by("src/a.py") == [True, True]
 
 
 def test_every_room_is_in_verify_and_no_name_twice() -> None:
