@@ -48,20 +48,23 @@ def test_nothing_is_lost_or_doubled(job: str, address: str, tmp_path: Path, tria
     points = POINTS[job]
     chance = random.Random(7)
     kills = trials(100, least=len(points))  # four jobs on both stores: 400 a store
+    looked_into: set[str] = set()
     for number in range(kills):
         point = points[number % len(points)]
         kill(address, tmp_path, job, point, 1 if point.startswith("stream") else chance.randint(1, 4))
-        check(job, address, tmp_path)
+        check(job, address, tmp_path, looked_into)
+    check(job, address, tmp_path, set())
     assert announced(tmp_path, job)
 
 
 def test_the_check_notices_a_release_that_was_told_before_it_was_paid(address: str, tmp_path: Path) -> None:
     kill(address, tmp_path, "careless", "debit written", 1)
     with pytest.raises(KeyError, match="careless"):
-        check("careless", address, tmp_path)
+        check("careless", address, tmp_path, set())
 
 
-def check(job: str, address: str, folder: Path) -> None:
+def check(job: str, address: str, folder: Path, looked_into: set[str]) -> None:
+    """Compare the ledger with what was announced; of large releases the numbers are read that were not looked into."""
     with Ledger(address, keys=folder / "keys") as ledger, ledger._store.transaction() as transaction:
         charges = transaction.run("SELECT purpose, amounts FROM charges WHERE dataset = 'meters'")
         paid = [purpose for purpose, _ in charges]
@@ -75,7 +78,7 @@ def check(job: str, address: str, folder: Path) -> None:
     assert int(account[1]) == len(charges)
     assert int(account[0]) == sum(int(amounts.strip("[]").split(",")[0]) for _, amounts in charges)
     if job == "parts":
-        check_parts(address, folder, requests)
+        check_parts(address, folder, requests, looked_into)
     if job in ("requests", "staged", "parts", "careless"):
         stored: dict[str, str | None] = dict(requests)
         assert sorted(paid) == sorted(stored)  # every request, released or not, has exactly one debit
@@ -106,13 +109,14 @@ def check(job: str, address: str, folder: Path) -> None:
         connection.close()
 
 
-def check_parts(address: str, folder: Path, requests: list[tuple[str, str | None]]) -> None:
+def check_parts(address: str, folder: Path, requests: list[tuple[str, str | None]], looked_into: set[str]) -> None:
     """No part without its release, no release without all of its parts, and each as it was signed."""
     with Ledger(address, keys=folder / "keys") as ledger:
         with ledger._store.transaction() as transaction:
             found: dict[str, int] = dict(transaction.run("SELECT request, COUNT(*) FROM parts GROUP BY request"))
         assert found == {request: 3 for request, release in requests if release is not None}
-        for request in found:
+        for request in found.keys() - looked_into:
+            looked_into.add(request)
             stored = ledger.stored.release_of("meters", request)
             assert stored is not None
             assert sum(map(len, stored.written.unpack())) == 2 * 2**20 + 3

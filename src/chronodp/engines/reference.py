@@ -20,6 +20,7 @@ from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.reference_cells import (
     Record,
     chosen_cells,
+    codes_of,
     computed_record,
     counted_rows,
     held_cells,
@@ -172,12 +173,13 @@ def reference_held_keys(records: Iterable[Record], asked: KeysQuestion, *, key: 
     """Return who holds which key, of rows in memory."""
 
     def rows() -> Iterator[tuple[object, int, str]]:
+        codes, expressions = codes_of(asked.question), asked.reading.expressions
         for row, raw in enumerate(records):
-            record = computed_record(raw, asked.reading)
+            record = computed_record(raw, expressions)
             if record is None:
                 continue
             *public, text = record.keys
-            located = location_of(row, replace(record, keys=tuple(public)), asked.question)
+            located = location_of(row, replace(record, keys=tuple(public)), asked.question, codes)
             if located is not None and text is not None:
                 yield *located[:2], text
 

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from chronodp.engines.choice import priority, seeds_of
-from chronodp.engines.expressions import Cell, Value, evaluate
+from chronodp.engines.expressions import Cell, Expressions, Value, evaluate
 from chronodp.engines.question import Question
 
 __all__ = [
     "PersonCell",
     "Record",
     "chosen_cells",
+    "codes_of",
     "computed_record",
     "counted_rows",
     "held_cells",
@@ -28,6 +29,8 @@ __all__ = [
 
 PersonCell = tuple[object, int, int]
 """A person, a period and a place."""
+Codes = tuple[Mapping[str | None, int], ...]
+"""For each column of groups, the number of each of its keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ def held_cells(records: Iterable[Record], question: Question) -> dict[PersonCell
 
 def located_steps(records: Iterable[Record], question: Question) -> Iterator[tuple[PersonCell, int]]:
     """Return each row that counts: its person, period and place, and its number in steps."""
-    return ((cell, _steps(record, question)) for cell, record in _located(records, question))
+    codes = codes_of(question)
+    return ((cell, _steps(record, question, codes)) for cell, record in _located(records, question))
 
 
 def counted_rows(records: Iterable[Record], question: Question) -> dict[PersonCell, int]:
@@ -88,24 +92,29 @@ def chosen_cells(cells: Iterable[PersonCell], question: Question, key: str) -> I
 
 
 def _located(records: Iterable[Record], question: Question) -> Iterator[tuple[PersonCell, Record]]:
+    codes, expressions = codes_of(question), question.expressions
     for row, raw in enumerate(records):
-        record = computed_record(raw, question)
-        located = None if record is None else location_of(row, record, question)
+        record = computed_record(raw, expressions)
+        located = None if record is None else location_of(row, record, question, codes)
         if record is not None and located is not None:
             yield located, record
 
 
-def location_of(row: int, record: Record, question: Question) -> PersonCell | None:
+def codes_of(question: Question) -> Codes:
+    """Return the number of each key, to be looked up: there may be thousands."""
+    return tuple({key: code for code, key in enumerate(grouping.keys)} for grouping in question.groupings)
+
+
+def location_of(row: int, record: Record, question: Question, codes: Codes) -> PersonCell | None:
     """Return the person, the period and the place of a row; None if it does not count."""
-    period, place = _period(record, question), _place(record, question)
+    period, place = _period(record, question), _place(record, question, codes)
     if period is None or place is None or (question.user is not None and record.person is None):
         return None
     return row if question.user is None else record.person, period, place
 
 
-def computed_record(record: Record, question: Question) -> Record | None:
+def computed_record(record: Record, computed: Expressions) -> Record | None:
     """Return a row with its derived number and keys; None if the filter does not hold of it."""
-    computed = question.expressions
     if computed.where is None and computed.number is None and computed.keys == (None,) * len(record.keys):
         return record  # nothing is computed: it is what it is
     if computed.where is not None and evaluate(computed.where, record.cells) is not True:
@@ -125,12 +134,12 @@ def _period(record: Record, question: Question) -> int | None:
     return bisect.bisect_right(edges, record.instant) - 1
 
 
-def _place(record: Record, question: Question) -> int | None:
+def _place(record: Record, question: Question, codes: Codes) -> int | None:
     place = 0
-    for grouping, found in zip(question.groupings, record.keys, strict=True):
-        if found not in grouping.keys:
+    for numbers, found in zip(codes, record.keys, strict=True):
+        if found not in numbers:
             return None
-        place = place * len(grouping.keys) + grouping.keys.index(found)
+        place = place * len(numbers) + numbers[found]
     if question.value is not None and (record.number is None or not math.isfinite(record.number)):
         return None
     if question.edges:
@@ -142,19 +151,19 @@ def _place(record: Record, question: Question) -> int | None:
     return place
 
 
-def _steps(record: Record, question: Question) -> int:
+def _steps(record: Record, question: Question, codes: Codes) -> int:
     if question.value is None or question.edges or record.number is None:
         return round(1 / question.grid.step)
     limit = float(question.row_limit)
-    held = max(-limit, min(limit, record.number * _per_unit(record, question)))
+    held = max(-limit, min(limit, record.number * _per_unit(record, question, codes)))
     steps = math.floor(held + 0.5)
     low, high = question.clip
     return steps if question.rows is None else min(max(steps, low), high) - low
 
 
-def _per_unit(record: Record, question: Question) -> float:
+def _per_unit(record: Record, question: Question, codes: Codes) -> float:
     """How many steps a value of 1 has, for the key of the row."""
     if question.scaling is None:
         return question.per_unit[0]
     place = question.scaling.grouping
-    return question.per_unit[question.groupings[place].keys.index(str(record.keys[place]))]
+    return question.per_unit[codes[place][record.keys[place]]]
