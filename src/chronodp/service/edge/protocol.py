@@ -58,7 +58,7 @@ class EdgeProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Begin to wait for a head."""
         if self._line.shared and transport.can_write_eof():
-            transport = Farewell(transport, lambda: self.conn.their_state is h11.SEND_BODY)  # type: ignore[assignment]
+            transport = Farewell(transport, self.conn)  # type: ignore[assignment]
         super().connection_made(transport)
         self._line.drop = self._cut
         self._wait(self._limits.head)
