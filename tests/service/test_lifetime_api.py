@@ -84,9 +84,9 @@ def test_steps_of_the_tally_are_no_stream(lives: House) -> None:
 def test_the_folder_and_what_is_in_it_are_in_no_answer(lives: House) -> None:
     paths = ("/datasets", SERIES, "/datasets/meters/releases/1", "/datasets/meters/budget", "/datasets/meters/history")
     for path in (*paths, "/jobs", "/metrics", "/claims", "/datasets/meters/chain"):
-        text = lives.get("olga", path).text
-        assert not any(word in text for word in ("load.tally", "segment", "used_up")), path
-        assert not re.search(r"(?<![\w+/=-])m7(?![\w+/=-])", text), path  # a person; signatures hold any two letters
+        # Keys and signatures are left out, which hold any two letters by chance.
+        text = re.sub(r"[A-Za-z0-9+/]{43,}=", "", lives.get("olga", path).text)
+        assert not any(word in text for word in ("load.tally", "segment", "used_up", "m7")), path
 
 
 def test_the_client_asks_for_issues_and_verifies_them(lives: House) -> None:

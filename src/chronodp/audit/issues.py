@@ -170,13 +170,13 @@ class Issues:
     entry: Callable[[Entry], Entry] = field(default=lambda entry: entry)
     free: bool = False
     booked_by: str | None = None
-    ends: Callable[[Kept, int], bool] = field(default=lambda kept, life: False)  # noqa: ARG005
+    ends: Callable[[Kept, int], bool] = field(default=lambda kept, life: False)  # noqa: ARG005 (nothing ends)
     key: str = "any"
 
     def walk(self) -> StepEnumerator[Kept]:
         """Return the series as the exact auditor walks it."""
         step = partial(self._step, lru_cache(maxsize=10_000)(booked))  # a walk asks for the same many times
-        return StepEnumerator(start=lambda entropy: Kept(), step=step, key=lambda kept: kept)  # noqa: ARG005
+        return StepEnumerator(start=lambda entropy: Kept(), step=step, key=lambda kept: kept)  # noqa: ARG005 (draws nothing)
 
     def _step(
         self, book: Booking, kept: Kept, given: Table | Forget | Again, entropy: Entropy

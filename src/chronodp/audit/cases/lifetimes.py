@@ -105,7 +105,7 @@ def _histories() -> tuple[AuditCase, ...]:
     both: Table = (Row("ann"), Row("ann", 1))
     bo: History = ((Row("bo"),), (Row("bo", 1),), (Row("bo"),))
     ann: History = ((Row("ann"),), (Row("ann", 1),), (Row("ann"),))
-    weighed = Issues(4, lambda kept: _by_own_loss(1), presenting=_weigh)  # noqa: ARG005
+    weighed = Issues(4, lambda kept: _by_own_loss(1), presenting=_weigh)  # noqa: ARG005 (of Issues)
     erased = with_others((((Row("ann"),), Forget("ann"), (Row("ann"),)),), ((), Forget("ann"), ()))
     again = with_others((((Row("ann"),), Again(0, both), (Row("ann"),)),), ((), Again(0, ()), (Row("bo"),)))
     return (

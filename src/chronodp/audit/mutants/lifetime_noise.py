@@ -60,7 +60,7 @@ def _mutant(
         epsilon=1.0,
         delta=_DELTA,
         sound=sound,  # type: ignore[arg-type]  # mechanisms of inputs of their own kinds
-        broken=broken,  # type: ignore[arg-type]
+        broken=broken,  # type: ignore[arg-type]  # as above
         neighbours=(changed,),
         checks=(Linear(),),
     )
