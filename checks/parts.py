@@ -29,7 +29,7 @@ class Part:
         name: what is looked at.
         commands: as lists of words.
         environment: variables beside those of this process.
-        reads: the folders that it reads, where those are not all, beside what is installed.
+        reads: the folders and files that it reads, where those are not all, beside what is installed.
         alone: whether nothing may run beside it.
         live: whether its output is shown as it comes; that of others comes when they end.
     """
@@ -89,7 +89,7 @@ def verify() -> list[Part]:
     rooms = [*slowest, *(room for room in rooms if room not in slowest)]
     return [
         *_without_data(_WHOLE),
-        *(Part(f"tests of {room}", ((*_PYTEST, f"tests/{room}"),), whole) for room in rooms),
+        *(Part(f"tests of {room}", ((*_PYTEST, f"tests/{room}"),), whole, read_by(room)) for room in rooms),
         Part("examples in docstrings and pages", ((*_PYTEST, "src", "README.md", "docs"),), whole),
         _made("Flower", "verify-flower", _TESTED),
         _made("the oldest Spark", "verify-spark35", _TESTED),
@@ -102,6 +102,30 @@ def verify() -> list[Part]:
 _TESTED, _MEASURED = ("src", "tests"), ("benchmarks", "src")
 # Begun first, so that none is left alone at the end.
 _SLOWEST = ("audit", "engines", "ledger", "live", "service", "statistical", "federated", "temporal", "local")
+
+
+def read_by(room: str) -> tuple[str, ...]:
+    """Return what the tests of a room read: the library, helpers, rooms and folders that they name; nothing means all.
+
+    A change elsewhere does not make them run again, so that hours are not lost to one mended test or page.
+    """
+    tests = ROOT / "tests"
+    every = {path.name for path in tests.iterdir() if path.is_dir()}
+    helpers = sorted(tests.glob("*.py"))
+    read, new, text = set[str](), {room}, "\n".join(path.read_text(encoding="utf-8") for path in helpers)
+    while new:
+        read |= new
+        text += "\n".join(path.read_text(encoding="utf-8") for one in new for path in (tests / one).rglob("*.py"))
+        new = (set(re.findall(r"\btests[./](\w+)", text)) & every) - read
+    if room in _READ_ALL or re.search(r"\b(ARCHITECTURE|CHANGELOG|CONTRIBUTING|README|SECURITY|pyproject)\b", text):
+        return ()
+    named = [one for one in _FOLDERS if re.search(rf"([\"'/]|from |import ){one}\b", text)]
+    files = [path.relative_to(ROOT).as_posix() for path in helpers]
+    return ("src", "tests/golden", *named, *files, *sorted(f"tests/{one}" for one in read))
+
+
+_READ_ALL = ("contracts", "docs", "examples", "packaging")
+_FOLDERS = ("benchmarks", "checks", "docs", "examples", "experiments")
 
 
 def changed_files(room: str = "") -> list[str]:

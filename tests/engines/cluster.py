@@ -16,11 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.java import QUICK
+
 HOSTS = ("127.0.0.1", "127.0.0.2")  # Spark copies a slow task to another host only
 SLOW = 6.0  # seconds
-# Tests run many small queries once: compiling them for speed would take longer than running them, a collector with
-# threads of its own a fifth more, and a proof of the bytecode of Spark's own classes a tenth.
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 SETTINGS = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",

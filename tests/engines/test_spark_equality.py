@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,15 +53,14 @@ def test_random_questions_have_equal_digests(spark: Any, trials: Trials, tmp_pat
 def failing(frame: Any) -> Any:
     """Return the same rows, each task of which fails when it is first tried."""
     from pyspark import TaskContext
-    from pyspark.sql.functions import udf
 
-    def pass_on(person: str | None) -> str | None:
+    def pass_on(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         context = TaskContext.get()
         if context is not None and context.attemptNumber() == 0:
             raise RuntimeError("lost")
-        return person
+        return batches
 
-    return frame.withColumn("who", udf(pass_on, "string", useArrow=False)(frame["who"]))
+    return frame.mapInArrow(pass_on, frame.schema)
 
 
 def test_small_worlds_agree_with_the_reference(spark: Any, trials: Trials, tmp_path: Path) -> None:
