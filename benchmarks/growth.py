@@ -31,7 +31,7 @@ FIGURES = Path(__file__).with_name("growth.csv")
 SIZES = (10**6, 10**7, 10**8)
 PIECE = 10**8
 MEMORY = 4  # GiB that a run may hold, unless told
-DISK = 30 * 2**30  # for temporary files of DuckDB
+DISK = 40 * 2**30  # for temporary files of DuckDB
 LIMIT = 24
 
 
