@@ -2,7 +2,7 @@
 
 `python -m benchmarks.growth 1e6 1e7 --folder /somewhere` makes each table in pieces in the folder, releases it, and
 renews its lines of ``benchmarks/growth.csv``, from which ``docs/explanation/scale.md`` has its table and its picture.
-A table of 10^9 rows is 20 GB, and what does not fit the memory goes to the same folder.
+A table of 10^9 rows is 21 GiB, and what does not fit the memory goes to the same folder: up to 45 GiB more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FIGURES = Path(__file__).with_name("growth.csv")
 SIZES = (10**6, 10**7, 10**8)
 PIECE = 10**8
 MEMORY = 4  # GiB that a run may hold, unless told
-DISK = 40 * 2**30  # for temporary files of DuckDB
+DISK = 40 * 2**30  # for temporary files of DuckDB, which takes a tenth more; 10^9 rows do not fit 30 GiB
 LIMIT = 24
 
 
@@ -42,7 +42,7 @@ class Growth:
     Attributes:
         rows: of the table.
         by: what ran.
-        seconds: wall clock, on a machine that may have been busy with other work.
+        seconds: wall clock.
         cpu: processor seconds, of all threads.
         peak: the most memory held, in GiB, libraries included.
         disk: the most that lay in temporary files, in GiB.

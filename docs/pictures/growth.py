@@ -87,9 +87,9 @@ def table() -> str:
     for line in known():
         size = f"| {line.rows:,} | {line.table:.3g} | {line.by} |"
         numbers = [line.cpu, line.seconds, line.peak, line.allowed, line.disk]
-        told = ["not kept" if math.isnan(value) else f"{value:.3g}" for value in numbers]
+        told = [f"{value:,.0f}" if value >= 1000 else f"{value:.3g}" for value in numbers]
         if not line.finished:
-            told[0] = "gave up" if math.isnan(line.cpu) else f"gave up after {told[0]}"
+            told[0] = f"gave up after {told[0]}"
         lines.append(f"{size} {' | '.join(told)} |")
     return "\n".join(lines)
 
