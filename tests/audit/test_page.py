@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.report.test_browser import read
+from tests.report.reading import read
 
 from chronodp.audit import Allowance, judge, mutants
 from chronodp.audit.page import report_audit

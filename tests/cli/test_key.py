@@ -12,7 +12,8 @@ import pytest
 from chronodp import User
 from chronodp.ledger import Ledger
 from tests.cli.conftest import run
-from tests.ledger.test_identity import copy_database, fulfil, replace_database
+from tests.ledger.copies import copy_database, replace_database
+from tests.ledger.examples import fulfil
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.privacy.test_units import EVERY_UNIT
+from tests.privacy.units import EVERY_UNIT
 
 import chronodp
 from chronodp import errors
@@ -46,6 +46,14 @@ def test_every_module_says_what_it_is_for() -> None:
     for module in modules():
         assert module.__doc__, module
         assert module.__doc__.splitlines()[0].endswith((".", "::")), module
+
+
+def test_rooms_share_helpers_and_no_tests() -> None:
+    pattern = re.compile(r"^ *from tests\.(\w+)\.(?:\w+\.)*test_\w+ import", re.MULTILINE)
+    tests = ROOT / "tests"
+    for path in sorted(tests.glob("*/**/*.py")):
+        rooms = pattern.findall(path.read_text(encoding="utf-8"))
+        assert set(rooms) <= {path.relative_to(tests).parts[0]}, f"{path}: what rooms share is a module of its own"
 
 
 @pytest.mark.processes

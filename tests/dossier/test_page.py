@@ -16,7 +16,7 @@ from chronodp.dossier.page import render
 from tests.dossier.everything import KINDS, QUIET, meters
 from tests.old_names import HOSTILE as NAMED, old_names, unseen
 from tests.report.examples import HOSTILE
-from tests.report.test_page import Reader
+from tests.report.reader import Reader
 from tests.service.visiting import faults
 
 pytestmark = pytest.mark.long

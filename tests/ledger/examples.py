@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chronodp import User
+from chronodp.ledger import Fulfilled, Ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, PureCost
 
 COST = PureCost(0.125)
@@ -13,3 +14,10 @@ CERTIFICATE = Certificate(
     theorem="definition",
     precision="integers on a grid",
 )
+
+
+def fulfil(ledger: Ledger, request: str, *, text: str = "[1]") -> Fulfilled:
+    """Pay for a release of meters, and store it."""
+    return ledger.fulfil(
+        "meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=lambda: (text, CERTIFICATE)
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import stat
 import threading
 from collections.abc import Callable, Iterator
@@ -17,39 +16,20 @@ import pytest
 
 from chronodp import User
 from chronodp.errors import BudgetConflict, KeysMismatch, LedgerSetBack, LedgerUnavailable
-from chronodp.ledger import FileWitness, Fulfilled, Ledger, opening
+from chronodp.ledger import FileWitness, Ledger, opening
 from chronodp.ledger.keyfile import read_keys
 from chronodp.ledger.watch import Watch
 from chronodp.privacy import PureCost
 from tests import warm
-from tests.ledger.examples import CERTIFICATE, COST
+from tests.ledger.copies import copy_database, replace_database
+from tests.ledger.examples import CERTIFICATE, COST, fulfil
 from tests.old_names import old_names
-
-
-def fulfil(ledger: Ledger, request: str, *, text: str = "[1]") -> Fulfilled:
-    return ledger.fulfil(
-        "meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=lambda: (text, CERTIFICATE)
-    )
 
 
 def begin(path: Path, **options: Any) -> Ledger:
     ledger = Ledger(path, **options)
     ledger.open("meters", unit=User(), epsilon=10.0)
     return ledger
-
-
-def copy_database(path: Path, to: Path) -> None:
-    """The database's own copy, which is whole while others write."""
-    source, target = sqlite3.connect(path), sqlite3.connect(to)
-    source.backup(target)
-    source.close()
-    target.close()
-
-
-def replace_database(path: Path, by: Path) -> None:
-    for part in ("", "-wal", "-shm"):
-        path.with_name(path.name + part).unlink(missing_ok=True)
-    shutil.copy(by, path)
 
 
 # Each attack returns normally if it was refused by name, and fails if the ledger went along with it.

@@ -13,7 +13,7 @@ from chronodp.errors import LedgerError, LedgerSetBack, LedgerUnavailable, Strea
 from chronodp.ledger import restore
 from chronodp.lifetime.events import forget, read_events
 from chronodp.lifetime.rebuilding import rebuild
-from tests.ledger.test_identity import copy_database, replace_database
+from tests.ledger.copies import copy_database, replace_database
 from tests.lifetime.plain import LIFE, MONTHS, Life
 
 

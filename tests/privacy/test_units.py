@@ -4,21 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.privacy.units import EVERY_UNIT
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, History, Report, Swap, Unit, User, UserPeriod, Window
-
-EVERY_UNIT: list[Unit] = [
-    Event(),
-    User(),
-    UserPeriod("1D"),
-    Window(24),
-    Swap(8),
-    Report(),
-    History(),
-    History("same"),
-    History("crossing"),
-]
+from chronodp.privacy import Event, History, Swap, Unit, User, UserPeriod, Window
 
 
 @pytest.mark.parametrize("unit", EVERY_UNIT, ids=str)

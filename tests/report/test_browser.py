@@ -6,20 +6,18 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page as Tab, Request, Route
+from playwright.sync_api import Browser
 
 from chronodp.report import write_page
 from tests.contrast import contrast
 from tests.report.examples import COLUMNS, HOSTILE, hours, page, rows
+from tests.report.reading import Reading, read
 
 pytestmark = pytest.mark.processes
 
-_HARMLESS = ("file:", "data:", "blob:")
 _NAMES = ('north, "upper"\nfloor', HOSTILE)
 
 
@@ -27,38 +25,6 @@ _NAMES = ('north, "upper"\nfloor', HOSTILE)
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     lines = [hours(name, level=level) for name, level in zip(_NAMES, (100, 50), strict=True)]
     return write_page(page(*lines, warning="A seeded run."), tmp_path_factory.mktemp("page") / "release.html").as_uri()
-
-
-@dataclass
-class Reading:
-    """An open page, what it asked of the network, and what it complained of."""
-
-    tab: Tab
-    requests: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-    def background(self) -> str:
-        return str(self.tab.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
-
-    def layout(self, path: str) -> Any:
-        return self.tab.evaluate(f"document.getElementById('chart').layout.{path}")
-
-
-def read(context: BrowserContext, address: str) -> Reading:
-    context.set_offline(True)
-    reading = Reading(context.new_page())
-
-    def route(route: Route, request: Request) -> None:
-        if not request.url.startswith(_HARMLESS):
-            reading.requests.append(request.url)
-        route.continue_()
-
-    context.route("**/*", route)
-    reading.tab.on("console", lambda said: reading.complaints.append(said.text) if said.type == "error" else None)
-    reading.tab.on("pageerror", lambda error: reading.complaints.append(str(error)))
-    reading.tab.goto(address)
-    reading.tab.wait_for_selector("#theme:visible")  # the last thing the script does
-    return reading
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import os
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,40 +13,7 @@ from chronodp.display import shown as shown_as
 from chronodp.errors import InvalidArgument
 from chronodp.report import Page, render, write_page
 from tests.report.examples import HOSTILE, hours, page, rows
-
-
-class Reader(HTMLParser):
-    """Collects what a browser would see: tags with their attributes, text outside scripts, and scripts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.scripts: list[str] = []
-        self.unread = ""  # the script or style that is open: what Python calls such elements differs by its version
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag in ("script", "style"):
-            self.unread = tag
-        if tag == "script":
-            self.scripts.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == self.unread:
-            self.unread = ""
-
-    def handle_data(self, data: str) -> None:
-        if self.unread == "script":
-            self.scripts[-1] += data
-        elif not self.unread:
-            self.text += data
-
-    def policy(self) -> str:
-        (content,) = [attributes["content"] for _, attributes in self.tags if "http-equiv" in attributes]
-        return content or ""
+from tests.report.reader import Reader
 
 
 def test_says_everything_without_its_scripts() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
-from tests.privacy.test_sensitivity import RELATIONS, changes, row_changes
+from tests.privacy.changes import RELATIONS, changes, row_changes
 from tests.series.shapes.matrices import lower, matrix_of
 
 from chronodp.errors import InvalidArgument, MissingBound
