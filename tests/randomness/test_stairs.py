@@ -199,3 +199,11 @@ def test_the_shipped_steps_walked_through_have_the_law(curve: Curve) -> None:
 def test_stairs_of_one_curve_do_not_fit_the_other() -> None:
     narrow = few(BELL, 16)
     assert not holds(Stairs(PEAK, 16, narrow.edges, narrow.shares, narrow.unit))
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
+def test_the_strip_of_a_place_is_the_one_whose_share_holds_it(curve: Curve) -> None:
+    stairs = read_stairs(curve)
+    drawn = np.random.default_rng(5).integers(0, SHARES, 10_000)
+    places = np.concatenate([[0], stairs.ends[:-1], stairs.ends - 1, drawn])
+    assert (stairs.strips_of(places) == np.searchsorted(stairs.ends, places, side="right")).all()

@@ -34,6 +34,9 @@ __all__ = [
 ]
 
 
+_ZEROS = memoryview(bytes(2**18))  # kept, since making them anew takes longer than a tenth of a draw
+
+
 class Keystream(Protocol):
     """A source of independent uniform words."""
 
@@ -142,4 +145,5 @@ def counter_mode(key: bytes, first: int = 0) -> CipherContext:
 def draw_words(cipher: CipherContext, count: int) -> NDArray[np.int64]:
     """Return the next ``count`` words that a cipher makes."""
     # Zeros are encrypted: in counter mode the output is then the keystream itself. "<i8" fixes the order of bytes.
-    return np.frombuffer(cipher.update(bytes(8 * count)), dtype="<i8")
+    zeros = _ZEROS[: 8 * count] if 8 * count <= len(_ZEROS) else bytes(8 * count)
+    return np.frombuffer(cipher.update(zeros), dtype="<i8")

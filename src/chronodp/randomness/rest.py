@@ -48,7 +48,7 @@ class Kept:
 
     def part(self, begin: int, end: int) -> Kept:
         """Return a run of them."""
-        begun = {place - begin: number for place, number in self.begun.items() if begin <= place < end}
+        begun = self.begun and {place - begin: number for place, number in self.begun.items() if begin <= place < end}
         return Kept(self.values[begin:end], self.strips[begin:end], self.across[begin:end], begun)
 
     def __add__(self, other: Kept) -> Kept:
@@ -67,20 +67,19 @@ class Rest:
         self._keystream = keystream
         self._family = family
         nothing = np.empty(0, dtype=np.int64)
-        self._kept = Kept(np.empty(0), nothing, nothing, {})
+        self._kept, self._next = Kept(np.empty(0), nothing, nothing, {}), 0
 
     def take(self, count: int) -> Kept:
         """Return so many fresh ones."""
-        while len(self._kept.values) < count:
-            self._kept += self._draw()
-        taken = self._kept.part(0, count)
-        self._kept = self._kept.part(count, len(self._kept.values))
-        return taken
+        while (end := self._next + count) > len(self._kept.values):
+            self._kept, self._next = self._kept.part(self._next, len(self._kept.values)) + self._draw(), 0
+        begin, self._next = self._next, end
+        return self._kept.part(begin, end)
 
     def _draw(self) -> Kept:
         chosen, across, heights = self._keystream.words(3 * _TOGETHER).reshape(3, _TOGETHER)
         stairs = self._family.stairs
-        strips = np.searchsorted(stairs.ends, chosen & (SHARES - 1), side="right")
+        strips = stairs.strips_of(chosen & (SHARES - 1))
         sizes, apart = self._family.judge(stairs, strips, across, heights)
         under = apart > CERTAIN
         begun = {}

@@ -42,6 +42,7 @@ TABLE = "stairs.json"
 LAYERS = 1024
 FINE = 2**28  # steps of the edges in 1
 SHARES = 2**32  # the strips' shares add up to it
+_COARSE = 16  # bits of a place that are left out where its strip is looked up first
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +133,22 @@ class Stairs:
         steps = np.array(self.edges) / FINE * 2.0**-63
         return np.concatenate([np.full(self.spare, np.nan), steps])
 
+    def strips_of(self, places: Words) -> Words:
+        """Return the strip in whose share each place from 0 to 2^32 - 1 lies: how many shares end at or before it."""
+        strips: Words = self._first_strips[places >> _COARSE]
+        while (later := self.ends[strips] <= places).any():
+            strips += later
+        return strips
+
     @cached_property
     def ends(self) -> Words:
         """Where the shares of each strip end."""
         return np.array(list(accumulate(self.shares)))
+
+    @cached_property
+    def _first_strips(self) -> Words:
+        """The strip of each place that ends in as many zeros: a search for each place would take five times as long."""
+        return np.searchsorted(self.ends, np.arange(0, SHARES, 2**_COARSE), side="right").astype(np.int64)
 
     @cached_property
     def boxes(self) -> tuple[Floats, Floats, Floats, Floats]:
