@@ -26,8 +26,8 @@ from chronodp.ledger import FileWitness, Ledger, SignedLink, restore, verify_cha
 from chronodp.ledger.keyfile import read_keys
 from chronodp.privacy import PureCost
 from tests import warm
-from tests.ledger.examples import COST
-from tests.ledger.test_identity import copy_database, fulfil, replace_database
+from tests.ledger.copies import copy_database, replace_database
+from tests.ledger.examples import COST, fulfil
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "ledger" / "0.1.0"
 JANUARY = (dt.date(2026, 1, 1), dt.date(2026, 2, 1))
