@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chronodp.errors import LedgerUnavailable
 from chronodp.extras import check_extra
-from chronodp.ledger.connections import ThreadConnections
+from chronodp.ledger.sqlite import ThreadConnections
 from chronodp.ledger.store import Parameters, Row
 
 if TYPE_CHECKING:
