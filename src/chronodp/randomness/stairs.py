@@ -147,7 +147,7 @@ class Stairs:
 
     @cached_property
     def _first_strips(self) -> Words:
-        """The strip of each place that ends in as many zeros: a search for each place would take five times as long."""
+        """The strip of each place that ends in as many zeros, from where few steps are left to its own."""
         return np.searchsorted(self.ends, np.arange(0, SHARES, 2**_COARSE), side="right").astype(np.int64)
 
     @cached_property
