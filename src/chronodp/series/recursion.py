@@ -13,7 +13,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,17 +82,12 @@ class Recursion:
             length: how many steps there will be at most.
             deviation: the standard deviation of draws, in steps of the grid.
         """
-        draw = FAR * deviation
-        # r itself is rounded, and so is the noise of earlier steps of a block, which h takes by the coefficients of C.
-        rounded = 0.5 + 0.5 * float(self.shape.coefficients(BLOCK)[1:].sum())
-        # Fading sums inside a block: what an addition loses, a part of the sum so far, fades like the sum. Decays and
-        # weights of the inverse are themselves right to some sixteen units.
-        inverse = zip(*self.shape.inverse_parameters(), strict=True)
-        fading = math.fsum(abs(weight) * min(BLOCK, 1 / (1 - rate)) ** 2 for rate, weight in inverse)
-        carried = FAR * deviation * math.fsum(map(operator.mul, self.shape.omega, self._spreads))
+        draw, spreads = FAR * deviation, _spreads(self.shape)
+        rounded, fading = _inside(self.shape)
+        carried = FAR * deviation * math.fsum(map(operator.mul, self.shape.omega, spreads))
         within = 64 * UNIT * (draw + carried) * (4 + fading)
         across = 0.0
-        for fade, taken, spread in zip(self.shape.theta, self.shape.omega, self._spreads, strict=True):
+        for fade, taken, spread in zip(self.shape.theta, self.shape.omega, spreads, strict=True):
             # Buffers are rounded when they are updated, once a step where steps come one by one, or once a piece: sums
             # of PIECE draws, and of PIECE such sums. What an update loses fades like the buffer itself.
             lasting = min(float(length), 1 / (1 - fade))
@@ -148,23 +143,36 @@ class Recursion:
         powers: Floats = np.array(self.shape.theta) ** np.arange(BLOCK + 1)[:, None]
         return powers
 
-    @cached_property
-    def _spreads(self) -> list[float]:
-        """The standard deviation of each buffer for draws of deviation 1, however long the stream.
 
-        A buffer's response to a draw is a sum of parts_k rate_k^t, with the rates of the inverse, by partial fractions.
-        """
-        theta = np.array(self.shape.theta)
-        rates = np.array(self.shape.inverse_parameters()[0])
-        products = 1 / (1 - np.outer(rates, rates))
-        spreads = []
-        for index in range(len(theta)):
-            others = np.delete(theta, index)
-            parts = np.array(
-                [np.prod(rate - others) / np.prod(rate - np.delete(rates, at)) for at, rate in enumerate(rates)]
-            )
-            spreads.append(math.sqrt(max(float(parts @ products @ parts), 0.0)))
-        return spreads
+# Every plan asks what rounding adds for the same few shapes.
+@lru_cache(maxsize=256)
+def _inside(shape: BufferedLinear) -> tuple[float, float]:
+    """What rounding adds inside a block, whatever the draws, and by how much fading sums add up what they lose."""
+    # r itself is rounded, and so is the noise of earlier steps of a block, which h takes by the coefficients of C.
+    rounded = 0.5 + 0.5 * float(shape.coefficients(BLOCK)[1:].sum())
+    # Fading sums inside a block: what an addition loses, a part of the sum so far, fades like the sum. Decays and
+    # weights of the inverse are themselves right to some sixteen units.
+    inverse = zip(*shape.inverse_parameters(), strict=True)
+    return rounded, math.fsum(abs(weight) * min(BLOCK, 1 / (1 - rate)) ** 2 for rate, weight in inverse)
+
+
+@lru_cache(maxsize=256)
+def _spreads(shape: BufferedLinear) -> tuple[float, ...]:
+    """The standard deviation of each buffer for draws of deviation 1, however long the stream.
+
+    A buffer's response to a draw is a sum of parts_k rate_k^t, with the rates of the inverse, by partial fractions.
+    """
+    theta = np.array(shape.theta)
+    rates = np.array(shape.inverse_parameters()[0])
+    products = 1 / (1 - np.outer(rates, rates))
+    spreads = []
+    for index in range(len(theta)):
+        others = np.delete(theta, index)
+        parts = np.array(
+            [np.prod(rate - others) / np.prod(rate - np.delete(rates, at)) for at, rate in enumerate(rates)]
+        )
+        spreads.append(math.sqrt(max(float(parts @ products @ parts), 0.0)))
+    return tuple(spreads)
 
 
 def _even(count: int) -> list[tuple[int, int]]:
