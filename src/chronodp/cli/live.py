@@ -29,7 +29,9 @@ __all__ = ["live"]
 
 def live(
     settings: Annotated[Path, typer.Argument(help="A TOML file: source, fields, windows, what is released, sinks.")],
-    windows: Annotated[int | None, typer.Option(min=1, help="Stop after so many windows.")] = None,
+    windows: Annotated[
+        int | None, typer.Option(min=1, help="Stop after so many windows, or more that are due at once.")
+    ] = None,
     until: Annotated[str | None, typer.Option(help="Stop at this moment, such as 2026-01-01T06:00.")] = None,
     clock_is_right: Annotated[
         bool, typer.Option("--clock-is-right", help="Believe a clock that jumped: windows wait for it otherwise.")

@@ -122,7 +122,7 @@ class Live:
         """Go on until told to stop, or nothing is left to release.
 
         Args:
-            windows: stop after closing so many windows.
+            windows: stop after closing so many windows, or more where several are due at once.
             until: stop when the clock shows this, in microseconds since 1970, UTC.
             stop: asked between batches; True ends the run with everything on disk and windows left open.
             each: called between batches.

@@ -132,7 +132,7 @@ class LiveOnSpark:
 
         Args:
             every: how often Spark is to ask for records and due windows.
-            windows: stop after closing so many windows.
+            windows: stop after closing so many windows, or more where several are due at once.
             until: stop when the clock shows this, in microseconds since 1970, UTC.
             stop: asked between batches; True ends the run, and Spark's checkpoint keeps what came for open windows.
             each: called between batches.
