@@ -49,17 +49,27 @@ class Crowd:
         """The sum in each period with nothing bounded."""
         return np.asarray(np.bincount(self.period, self.value, self.periods), dtype=np.float64)
 
+    @cached_property
+    def stays(self) -> tuple[Integers, Integers, Integers]:
+        """In how many periods people are, sorted; the place of each entry's person in that; and of its period too."""
+        stays, group = np.unique(self.present, return_inverse=True)
+        return stays, group[self.person], group[self.person] * self.periods + self.period
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """How far each value is from 0."""
+        return np.abs(self.value)
+
     def kept(self, clip: float) -> Floats:
         """Return each person's mean size over all periods once every value is clipped."""
-        return np.bincount(self.person, np.minimum(np.abs(self.value), clip), self.people) / self.periods
+        return np.bincount(self.person, np.minimum(self.sizes, clip), self.people) / self.periods
 
     def squared_error(self, clip: float, limits: Integers) -> Floats:
         """Return the mean squared error before noise, bias and the choice of periods, for each limit on periods."""
-        stays, group = np.unique(self.present, return_inverse=True)
+        stays, group, cell = self.stays
         clipped = np.clip(self.value, -clip, clip)
-        cell = group[self.person] * self.periods + self.period
         sums = np.bincount(cell, clipped, len(stays) * self.periods).reshape(len(stays), self.periods)
-        squares = np.bincount(group[self.person], clipped**2, len(stays)) / self.periods
+        squares = np.bincount(group, clipped**2, len(stays)) / self.periods
         weight = np.minimum(1, limits[:, None] / np.maximum(stays, 1)[None, :])
         bias = self.truth[None, :] - weight @ sums
         return np.asarray((bias**2).mean(1) + (weight * (1 - weight)) @ squares)

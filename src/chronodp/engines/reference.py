@@ -9,6 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, cast
 
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
@@ -122,14 +123,21 @@ def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[
     if asked.whole_series:
         series = [[cell for cells in visited.values() for cell in cells] for visited in people.values()]
         return tuple(sum(asked.weighed(_scaled_loss(cells, norm)) for cells in series) for norm in asked.sizes)
-    answer = []
-    for periods, groups, size in asked.candidates:
-        lost = 0
-        for visited in people.values():
-            kept = {
+
+    @cache
+    def bounded(groups: int, size: int) -> list[dict[int, int]]:
+        return [
+            {
                 period: sum(min(cell, size) for cell in cells) * min(groups, len(cells)) // len(cells)
                 for period, cells in visited.items()
             }
+            for visited in people.values()
+        ]
+
+    answer = []
+    for periods, groups, size in asked.candidates:
+        lost = 0
+        for visited, kept in zip(people.values(), bounded(groups, size), strict=True):
             if asked.whole_person:
                 everything = sum(map(sum, visited.values()))
                 lost += asked.weighed(everything - sum(kept.values()) * min(periods, len(visited)) // len(visited))

