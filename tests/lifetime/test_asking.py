@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.lifetime import LifetimeDesign
 from chronodp.privacy import User, dump, load as read_back
 from chronodp.series import Count, Design, Histogram, Mean, Measure, Sum, Table, Variance, certificate_of, describe
+from tests.conftest import SCALE
 from tests.lifetime.lives import counted, issue, month, open_series, series
 
 GROUPS = ["a", "b", "c"]
@@ -33,11 +35,13 @@ measures = st.sampled_from(MEASURES)
 DAYS: dict[str, Any] = {"start": "2026-03-01", "end": "2026-03-08"}
 
 
+@cache
 def table(measure: Measure, relation: Any = "add_remove", max_groups: int = 1, every: str = "1D") -> Table:
     asked = series(unit=User(relation=relation), every=every, max_periods=1).ask(measure)
     return asked.by(group=GROUPS, max_groups=max_groups).table
 
 
+@cache
 def life(measure: Measure, relation: Any = "add_remove", pays: Any = None, **terms: Any) -> LifetimeDesign:
     query = series(unit=User(relation=relation)).ask(measure).by(group=GROUPS, max_groups=terms.pop("max_groups", 1))
     return query.lifetime(**({"epsilon": 1.0, "delta": 1e-6, "max_periods": 6, "pays": pays} | terms)).design
@@ -80,7 +84,7 @@ def _own_life(draw: Any, design: LifetimeDesign, issues: list[Design], used: int
 
 @pytest.mark.long
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if SCALE >= 1 else 20, deadline=None)
 def test_whatever_a_life_lets_through_is_within_what_was_bought_where_each_pays_for_what_they_add(data: Any) -> None:
     relation = data.draw(st.sampled_from(["add_remove", "replace"]))
     first, delta = data.draw(st.sampled_from(MEASURES[:6])), data.draw(st.sampled_from([0.0, 1e-6]))
@@ -108,7 +112,7 @@ def test_whatever_a_life_lets_through_is_within_what_was_bought_where_each_pays_
 
 @pytest.mark.long
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if SCALE >= 1 else 20, deadline=None)
 def test_whatever_a_life_lets_through_is_within_what_was_bought_under_whole_shares(data: Any) -> None:
     relation, delta = data.draw(st.sampled_from(["add_remove", "replace"])), data.draw(st.sampled_from([0.0, 1e-6]))
     design = life(data.draw(measures), relation, "share", delta=delta, max_groups=data.draw(st.integers(1, 2)))

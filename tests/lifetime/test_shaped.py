@@ -6,6 +6,7 @@ import itertools
 import json
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from chronodp.lifetime.shaped import is_shaped, most_of, shaped_design, shaped_p
 from chronodp.privacy import User, dump, load as read_back
 from chronodp.series import Count, Design, Mean, Measure, Noise, RunningTotal, Sum, draw_noise, release_shapes
 from chronodp.series.shapes import Banded, BufferedLinear, SquareRoot, White
-from tests.conftest import GOLDEN
+from tests.conftest import GOLDEN, SCALE
 from tests.lifetime.lives import QUIET, open_series, series
 from tests.series.releases import Silent
 
@@ -33,6 +34,7 @@ def days(end: str = "2026-02-01", **terms: Any) -> cdp.TimeSeries:
     return series(every="1D", end=end, max_periods=1, **terms)
 
 
+@cache
 def shaped(
     shape: Any = SHAPES[0], periods: int = 31, measure: Measure | None = None, relation: Any = "add_remove", **more: Any
 ) -> LifetimeDesign:
@@ -81,18 +83,29 @@ def test_the_dearest_spread_of_so_many_periods(steps: list[int], periods: int) -
     assert most_of(made, periods) == max(sum(made[part - 1] for part in parts) for parts in spreads)
 
 
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=6), st.integers(1, 400))
+@settings(max_examples=60, deadline=None)
+def test_the_dearest_spread_over_a_long_life(steps: list[int], periods: int) -> None:
+    made, best = list(itertools.accumulate(steps)), [0]
+    while len(best) <= periods:
+        best.append(max(before + price for before, price in zip(best[::-1], made, strict=False)))
+    assert most_of(made, periods) == best[periods]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25 if SCALE >= 1 else 10, deadline=None)
 def test_whatever_a_life_lets_through_is_within_what_was_bought(shape: Any, relation: str, data: Any) -> None:
     """In fractions, of the coefficients in use: Σ ‖C (f - f')‖² of all issues is within what the noise hides."""
     sign = data.draw(st.sampled_from([(0.0, 2.0), (-2.0, 2.0), (-2.0, 1.0)]))
     design = shaped(shape, data.draw(st.sampled_from([1, 3, 9, 20])), Sum("x", sign), relation)
     made, ends = prices(design), [int(end) for end in sign]
-    column = [Fraction(float(one)) for one in shape.coefficients(31)]
-    used, moved = [0, 0], Fraction(0)
+    exact = [Fraction(float(one)) for one in shape.coefficients(31)]
+    unit = max(one.denominator for one in exact)  # a power of two, as they all are
+    column = [int(one * unit) for one in exact]
+    used, squares = [0, 0], 0
     for _ in range(data.draw(st.integers(1, 3))):
         difference = [[0] * 31, [0] * 31]  # of the two places that one person is in
         for side in range(1 if relation == "add_remove" else 2):
@@ -105,9 +118,9 @@ def test_whatever_a_life_lets_through_is_within_what_was_bought(shape: Any, rela
             for at, place in itertools.product(kept[:count], range(2)):
                 difference[place][at] += value if side == 0 else -value
         for row, at in itertools.product(difference, range(31)):
-            moved += sum((column[at - day] * row[day] for day in range(at + 1) if row[day]), Fraction(0)) ** 2
+            squares += sum(column[at - day] * row[day] for day in range(at + 1) if row[day]) ** 2
     noise = design.base.noises[0]
-    told = moved / Fraction(noise.scale) ** 2
+    told = Fraction(squares, unit**2) / Fraction(noise.scale) ** 2
     if relation == "add_remove":  # the rest of the life goes to another question, with white noise of its own
         asked = design.issue("load", asked=days().count().table, takes=0.5, start="2026-02-01", end="2026-03-01")
         price = design.price(asked)
@@ -158,7 +171,7 @@ def test_a_shorter_issue_has_the_same_shape(workload: Any) -> None:
 
 @pytest.mark.long
 @given(st.lists(st.integers(1, 31), min_size=1, max_size=12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40 if SCALE >= 1 else 15, deadline=None)
 def test_so_many_periods_fit_however_they_lie(parts: list[int]) -> None:
     design = shaped(periods=sum(parts))
     made = prices(design)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chronodp.engines import LONGEST_LIFE
 from chronodp.errors import InvalidArgument
@@ -31,6 +32,24 @@ _COUNTED_OUT = 4096  # periods of a life up to which the dearest way to spread t
 
 
 @dataclass(frozen=True, slots=True)
+class _Squares:
+    """Exact fractions with one denominator: s(r)² of r = 1, 2, … counted periods."""
+
+    numerators: list[int]
+    denominator: int
+
+    @property
+    def first(self) -> Fraction:
+        """That of one counted period."""
+        return Fraction(self.numerators[0], self.denominator)
+
+    def over(self, unit: Fraction) -> list[int]:
+        """Return how many units each of them is, rounded up."""
+        above, below = unit.denominator, unit.numerator * self.denominator
+        return [-(-one * above // below) for one in self.numerators]
+
+
+@dataclass(frozen=True, slots=True)
 class _Part:
     """One kind of numbers: squares of how far one counted period moves it, and of what rounding adds at most."""
 
@@ -39,14 +58,20 @@ class _Part:
     touched: int
     places: int
 
-    def squares(self, reaches: Sequence[Fraction]) -> list[Fraction]:
+    def squares(self, reaches: Sequence[Fraction]) -> _Squares:
         """Return s(r)² of r = 1, 2, … counted periods."""
         # (a + b)² ≤ (1 + η) a² + (1 + 1/η) b² for every η: sums of squares, so that two lives add up. With η = b/a of
         # one period it is exact there. Each period touches so many places, on both sides where someone is replaced.
-        beside = [self.rounding * 2 * min(self.places, count * self.touched) for count in range(1, len(reaches) + 1)]
-        moved = [self.size * reach for reach in reaches]
-        eta = Fraction(math.sqrt(beside[0] / moved[0])) or Fraction(1)
-        return [(1 + eta) * a + (1 + 1 / eta) * b for a, b in zip(moved, beside, strict=True)]
+        beside = [2 * min(self.places, count * self.touched) for count in range(1, len(reaches) + 1)]
+        eta = Fraction(math.sqrt(self.rounding * beside[0] / (self.size * reaches[0]))) or Fraction(1)
+        a, b = (1 + eta) * self.size, (1 + 1 / eta) * self.rounding
+        whole = math.lcm(*(reach.denominator for reach in reaches))
+        of_reach, of_place = a.numerator * b.denominator, b.numerator * a.denominator * whole
+        numerators = [
+            of_reach * reach.numerator * (whole // reach.denominator) + of_place * places
+            for reach, places in zip(reaches, beside, strict=True)
+        ]
+        return _Squares(numerators, a.denominator * b.denominator * whole)
 
 
 def is_shaped(base: Design) -> bool:
@@ -77,7 +102,7 @@ def _parts(base: Design, table: Table, deviations: float) -> list[_Part]:
     return parts
 
 
-def _squares(base: Design, table: Table, deviations: float = 1.0) -> list[list[Fraction]]:
+def _squares(base: Design, table: Table, deviations: float = 1.0) -> list[_Squares]:
     """Return s(r)² of each kind of numbers and r = 1, 2, … counted periods of an issue."""
     reaches = _reaches(base.shape, base.table.horizon) if is_shaped(base) else None
     if reaches is None:
@@ -90,7 +115,7 @@ def shaped_prices(base: Design, table: Table, *, life: int, reissues: int) -> tu
     dearest = [0] * base.table.horizon
     for squares, noise in zip(_squares(base, table), base.noises, strict=True):
         hidden = Fraction(noise.sensitivity) ** 2 / (life * (1 + reissues))
-        dearest = [max(price, math.ceil(square / hidden)) for price, square in zip(dearest, squares, strict=True)]
+        dearest = list(map(max, dearest, squares.over(hidden)))
     return tuple(dearest)
 
 
@@ -112,11 +137,26 @@ def most_of(prices: Sequence[int], periods: int) -> int:
     if periods > _COUNTED_OUT or dearest > LONGEST_LIFE:
         return dearest
     known = np.array(prices, np.int64)
-    best = np.zeros(periods + 1, np.int64)
-    for count in range(1, periods + 1):
-        last = min(count, len(known))
-        best[count] = (best[count - last : count][::-1] + known[:last]).max()
-    return int(best[periods])
+    return int(_best(known, periods, periods)[-1])
+
+
+def _best(known: NDArray[np.int64], first: int, last: int) -> NDArray[np.int64]:
+    """Return the most that ``first`` to ``last`` periods take."""
+    longest = len(known)
+    if last <= 8 * longest:
+        best = np.zeros(last + 1, np.int64)
+        for count in range(1, last + 1):
+            some = min(count, longest)
+            best[count] = (best[count - some : count][::-1] + known[:some]).max()
+        return best[first:]
+    # Issues in a row: those that end by the middle leave less than one whole issue before it, so that a few sums about
+    # the middle tell all. Ranges stay narrower than four issues, and so above zero.
+    low, high = first // 2 - longest + 1, (last + 1) // 2 + longest - 1
+    halves = _best(known, low, high)
+    counts, left = np.arange(first, last + 1)[:, None], np.arange(longest)
+    ended = counts // 2 - left
+    most: NDArray[np.int64] = (halves[ended - low] + halves[counts - ended - low]).max(axis=1)
+    return most
 
 
 def shaped_design(unshaped: Design, shape: InsideShape, *, periods: int, reissues: int) -> tuple[Design, int] | None:
@@ -148,15 +188,13 @@ def shaped_design(unshaped: Design, shape: InsideShape, *, periods: int, reissue
     return replace(design, noises=noises), found[1]
 
 
-def _calibrated(
-    base: Design, squares: list[list[Fraction]], periods: int, reissues: int
-) -> tuple[list[Noise], int] | None:
+def _calibrated(base: Design, squares: list[_Squares], periods: int, reissues: int) -> tuple[list[Noise], int] | None:
     """Return noise for the dearest life of so many periods, and its quanta: one counted period takes 2^32."""
     full = quanta_of("gaussian")
-    prices = [max(math.ceil(full * one[at] / one[0]) for one in squares) for at in range(len(squares[0]))]
+    prices = [max(several) for several in zip(*(one.over(one.first / full) for one in squares), strict=True)]
     life = most_of(prices, periods)
     if life > LONGEST_LIFE:
         return None
-    hidden = [exact_sensitivity(Fraction(0), life * (1 + reissues) * one[0] / full) for one in squares]
+    hidden = [exact_sensitivity(Fraction(0), life * (1 + reissues) * one.first / full) for one in squares]
     scales = calibrated("gaussian", hidden, epsilon=base.epsilon, delta=base.delta)
     return [Noise("gaussian", *scale, base.noises[0].step) for scale in scales], life
