@@ -24,6 +24,7 @@ def decimal_value(number: float) -> Fraction:
     return Fraction(Decimal(repr(float(number))))  # the same as of the text itself, which is read slowly
 
 
+@lru_cache(maxsize=1024)  # streams ask for the same noise at every step
 def at_least(exact: Fraction) -> float:
     """Return the least float that is not below a number.
 

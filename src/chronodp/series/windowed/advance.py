@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Grid, as_numbers, at_least
+from chronodp.privacy import as_numbers, at_least
 from chronodp.randomness import Entropy
 from chronodp.series.windowed.design import LARGEST_SCALE, SHARE, WindowedDesign
 from chronodp.series.windowed.mechanisms import BudgetAbsorption, BudgetDistribution, Sample, Uniform
@@ -40,15 +40,16 @@ def advance(
     """
     _check_state(design, state)
     now = _to_steps(design, values)
-    offered = offer(design, state)
-    _check_window(design, state, design.watch + offered)
-    published = offered > 0 and (not design.watch or _moved(design, state, now, offered, entropy))
+    offered, watch = offer(design, state), design.watch
+    _check_window(design, state, watch + offered)
+    published = offered > 0 and (not watch or _moved(design, state, now, offered, entropy))
     released = state.released
     if published:
         draw = entropy.gaussian if design.delta else entropy.laplace
         released = now + draw(at_least(design.scale(offered)), (design.columns,))
-    charged = design.watch + (offered if published else 0)
-    spent = np.append(state.spent[1:], np.int64(charged))
+    spent = np.empty_like(state.spent)
+    spent[:-1] = state.spent[1:]
+    spent[-1] = watch + (offered if published else 0)
     following = WindowedState(
         step=state.step + 1,
         anchor=_anchor(design, state, offered) if published else state.anchor,
@@ -56,7 +57,7 @@ def advance(
         released=released,
         spent=spent,
     )
-    return following, Grid(design.step).to_values(released)
+    return following, design.grid.to_values(released)
 
 
 def offer(design: WindowedDesign, state: WindowedState) -> int:
@@ -122,8 +123,8 @@ def _to_steps(design: WindowedDesign, values: ArrayLike) -> NDArray[np.int64]:
     """Return values in whole steps of the grid, one a column."""
     allowed = f"{design.columns} finite numbers, one a column"
     numbers = as_numbers("values", values, allowed)
-    if not np.all(np.isfinite(numbers)):
+    if not np.isfinite(numbers).all():
         raise InvalidArgument("values", values, allowed, private=True)
     if numbers.shape != (design.columns,) and not (design.columns == 1 and numbers.ndim == 0):
         raise InvalidArgument("values", values, allowed, private=True)
-    return Grid(design.step).to_quanta(numbers.reshape(design.columns))
+    return design.grid.to_quanta(numbers.reshape(design.columns))

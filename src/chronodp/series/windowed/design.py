@@ -94,9 +94,14 @@ class WindowedDesign:
         return _touched(self.unit, self.columns, self.max_groups)
 
     @cached_property
+    def grid(self) -> Grid:
+        """The grid on which values and noise lie."""
+        return Grid(self.step)
+
+    @cached_property
     def reach(self) -> int:
         """The most that one person changes one column in one period, in steps of the grid: ⌈change / step⌉."""
-        return Grid(self.step).reach(self.change)
+        return self.grid.reach(self.change)
 
     @property
     def sensitivity(self) -> int:
