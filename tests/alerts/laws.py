@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from chronodp.alerts import Exponential, Noise, Split, advance, start
 from chronodp.audit.cases.alerts import tiny_alert
@@ -15,6 +17,7 @@ from chronodp.privacy.exact import at_least
 from chronodp.randomness import Shape
 
 Floats = NDArray[np.float64]
+Steps = Sequence[Sequence[int]]
 
 _SCALES = 60  # e^-60 of the mass lies beyond
 
@@ -66,16 +69,17 @@ class Law:
     quiet: Floats
     reach: int
 
-    def log_chance(self, values: tuple[int, ...], fired: tuple[int, ...], times: tuple[int, ...]) -> float:
-        """Return ln P(step i fires, or not, times i in a row)."""
+    def log_chances(self, values: Steps, fired: tuple[int, ...], times: tuple[int, ...]) -> Floats:
+        """Return ln P(step i fires, or not, times i in a row) at each value of each step, with an axis a step."""
         logs = np.log(self.thresholds)
-        for value, one, repeated in zip(values, fired, times, strict=True):
+        for some, one, repeated in zip(values, fired, times, strict=True):
+            logs = np.repeat(logs[..., np.newaxis], len(some), axis=-1)
             if repeated:
-                chances = (self.fires if one else self.quiet)[:, value + self.reach]
+                chances = (self.fires if one else self.quiet)[:, np.array(some) + self.reach]
                 with np.errstate(divide="ignore"):
-                    logs = logs + repeated * np.log(chances)
-        top = logs.max()
-        return float(top + math.log(np.exp(logs - top).sum())) if top > -math.inf else -math.inf
+                    told = repeated * np.log(chances)
+                logs += told.reshape(len(told), *(1,) * (logs.ndim - 2), len(some))
+        return np.asarray(logsumexp(logs, axis=0))
 
 
 def law_of(noise: Noise, split: Split, *, monotone: bool = False, reach: int = 12) -> Law:
@@ -84,15 +88,17 @@ def law_of(noise: Noise, split: Split, *, monotone: bool = False, reach: int = 1
     places, thresholds = every_draw(noise, float(design.threshold_scale))
     draws, weights = every_draw(noise, float(design.query_scale))
     fires, quiet = (np.zeros((len(places), 2 * reach + 1)) for _ in range(2))
+    values = np.arange(-reach, reach + 1, dtype=np.float64)
+    met, every = np.repeat(values, len(draws)), np.tile(draws, len(values))
     for row, place in enumerate(places):
         opening = Given(np.array([place]))
         state = start(design, opening)
         assert opening.scale == at_least(design.threshold_scale)
-        for value in range(-reach, reach + 1):
-            entropy = Given(draws)
-            _, alarms = advance(design, state, np.full(len(draws), float(value)), entropy)
-            assert entropy.scale == at_least(design.query_scale)
-            fired = np.zeros(len(draws), np.bool_)
-            fired[alarms.periods] = True
-            fires[row, value + reach], quiet[row, value + reach] = weights[fired].sum(), weights[~fired].sum()
+        entropy = Given(every)
+        _, alarms = advance(design, state, met, entropy)
+        assert entropy.scale == at_least(design.query_scale)
+        fired = np.zeros(len(met), np.bool_)
+        fired[alarms.periods] = True
+        fired = fired.reshape(len(values), len(draws))
+        fires[row], quiet[row] = fired @ weights, ~fired @ weights
     return Law(thresholds, fires, quiet, reach)
