@@ -137,7 +137,7 @@ def true_weeks(design: Design, reading: Reading) -> Floats:
     """Return weeks × (sizes × groups) such that the denominator is so many of its deviations."""
     weeks = np.array(reading.weeks).T
     plain = weeks_of(design, weeks, np.zeros((WEEKS, 2), np.int64), 1)
-    probe = reading.ask(reading.first(plain), 0.9).made
+    probe = reading.ask(reading.first(plain), 0.95).made
     if isinstance(probe, RatioReading):
         deviation = np.broadcast_to(np.sqrt(probe.denominator.variance()), probe.denominator.shape)[-1, 0]
     else:  # of a median: that of one of its weeks
@@ -177,8 +177,13 @@ class Counted:
     without: Floats | None
 
 
-def count(law: Law, shape: str, *, runs: int, seed: str = "coverage") -> Iterator[tuple[str, Counted]]:
-    """Return every reading's coverage in so many releases with one kind of noise, in parts that fit in memory."""
+def count(
+    law: Law, shape: str, *, runs: int, seed: str = "coverage", levels: tuple[float, ...] = LEVELS
+) -> Iterator[tuple[str, Counted]]:
+    """Return every reading's coverage in so many releases with one kind of noise, in parts that fit in memory.
+
+    Levels are some of `LEVELS`, 95 % among them.
+    """
     design = design_of(law, shape)
     entropy = seeded(f"{seed} {law} {shape}")
     sums: dict[str, list[tuple[int, Counted]]] = {name: [] for name in READINGS}
@@ -187,7 +192,7 @@ def count(law: Law, shape: str, *, runs: int, seed: str = "coverage") -> Iterato
         noise = draw_noise(design.shape, design.noises[0], WEEKS, some * len(SIZES) * 2, entropy)
         for name, reading in READINGS.items():
             weeks = weeks_of(design, true_weeks(design, reading), noise, some)
-            sums[name].append((some, _count(weeks, reading, law, some)))
+            sums[name].append((some, _count(weeks, reading, law, some, levels)))
     for name, parts in sums.items():
         yield name, _added(parts, runs)
 
@@ -203,11 +208,11 @@ def _added(parts: list[tuple[int, Counted]], runs: int) -> Counted:
     )
 
 
-def _count(weeks: View, reading: Reading, law: Law, runs: int) -> Counted:
+def _count(weeks: View, reading: Reading, law: Law, runs: int, levels: tuple[float, ...]) -> Counted:
     held, unbounded = [], np.zeros(len(SIZES))
     delta = without = None
     parts = reading.first(weeks)
-    for level in LEVELS:
+    for level in levels:
         view = reading.ask(parts, level)
         held.append(_by_size(holds(view, reading.truth), runs))
         if level == 0.95 and view.cells is not None:
