@@ -18,6 +18,8 @@ _PYTEST = (sys.executable, "-m", "pytest", "--quiet")
 _CORES = os.cpu_count() or 1
 # Tests with processes wait for them, and for clocks, for a third of their time.
 WORKERS = _CORES + 1
+# Where there is a process a core, threads of linear algebra wait for each other, and burn time of the processor.
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _QUICK = ("-m", "not processes and not long", "--durations", "5", "--durations-min", "1")
 
 
@@ -48,7 +50,7 @@ def quick(room: str = "") -> list[Part]:
     tests = (*_PYTEST, *_QUICK, *(() if room else (*_spread(_CORES), *_marked_as_a_whole())), *where)
     # Of tests with many cases a fifth, unless one room is looked at.
     counts = {"CHRONODP_TRIALS": "0.01"} | ({} if room else {"CHRONODP_CASES": "5"})
-    parts = [Part("tests", (tests,), counts, live=True), _style()]
+    parts = [Part("tests", (tests,), _ONE_THREAD | counts, live=True), _style()]
     changed = changed_files(room)
     if changed:
         parts.append(Part("types of what changed", ((str(_BIN / "mypy"), *changed),)))
@@ -64,20 +66,7 @@ def _marked_as_a_whole() -> list[str]:
 
 def test() -> list[Part]:
     """Return every check, with small trial counts."""
-    spread = (*_PYTEST, *_spread(WORKERS), "-m", "not spark and not browser")
-    # Spark and the browser are started once, in a process of their own: more than one of each would take longer.
-    spark = Part("tests with Spark", ((*_PYTEST, "-m", "spark and not browser", *naming("spark")),))
-    browser = Part("tests with a browser", ((*_PYTEST, "-m", "browser", *naming("browser")),))
-    return [Part("tests", (spread,), live=True), spark, browser, *_without_data(_CHECKED)]
-
-
-def naming(fixture: str) -> list[str]:
-    """Return the files of tests that name a fixture: collecting all others takes longer than most parts.
-
-    A test that needs one that its file does not name is refused (`tests/rings.py`), so that none is left out.
-    """
-    files = sorted((ROOT / "tests").glob("**/test_*.py"))
-    return [str(path.relative_to(ROOT)) for path in files if fixture in path.read_text(encoding="utf-8")]
+    return [Part("tests", ((*_PYTEST, *_spread(WORKERS)),), _ONE_THREAD, live=True), *_without_data(_CHECKED)]
 
 
 def verify() -> list[Part]:
@@ -144,8 +133,8 @@ def changed_files(room: str = "") -> list[str]:
     ]
 
 
-def _spread(processes: int) -> tuple[str, str]:
-    return "--numprocesses", str(processes)
+def _spread(processes: int) -> tuple[str, ...]:
+    return "-p", "tests.workers", "--workers", str(processes)
 
 
 def _style() -> Part:

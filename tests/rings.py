@@ -5,14 +5,12 @@ A test that starts one without the mark ``processes`` fails, and says so: nothin
 
 from __future__ import annotations
 
-import functools
 import multiprocessing.process
 import os
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +22,7 @@ __all__ = ["NOT_LOOKED_AT", "arrange", "guard", "thin", "watched"]
 NOT_LOOKED_AT = "no Chromium is installed: the page was not looked at in a browser"
 
 _SERVERS = {"spark", "postgres", "browser", "house", "common_house"}  # fixtures that start processes or listen
-_HEAVY = ("spark", "browser")  # fixtures to be started once: their tests are marked by name, and run in one process
+_HEAVY = {"spark", "browser"}  # fixtures to be started once: their tests are marked by name, and run in one process
 _NOW: list[str] = []  # the test that runs without the mark, if one does
 
 
@@ -34,11 +32,8 @@ def arrange(items: list[pytest.Item]) -> None:
         needed = set(getattr(item, "fixturenames", ()))
         if needed & _SERVERS:
             item.add_marker(pytest.mark.processes)
-        for name in _HEAVY:
-            if name in needed:
-                if name not in _text(item.path):
-                    raise pytest.UsageError(f"{item.nodeid} needs {name}: its file must name it, or no part finds it")
-                item.add_marker(name)
+        for name in needed & _HEAVY:
+            item.add_marker(name)
     items.sort(key=_turn)
 
 
@@ -61,11 +56,6 @@ def thin(items: list[pytest.Item], every: int) -> list[pytest.Item]:
     left = [item for item in items if id(item) not in kept]
     items[:] = [item for item in items if id(item) in kept]
     return left
-
-
-@functools.cache
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
 
 
 @contextmanager

@@ -36,8 +36,8 @@ def test_a_process_without_its_mark_is_refused() -> None:
 class Asked:
     """A test that asks for fixtures, as pytest collects it."""
 
-    def __init__(self, path: Path, *fixtures: str) -> None:
-        self.nodeid, self.path, self.fixturenames, self.marks = f"{path.name}::a test", path, fixtures, set[str]()
+    def __init__(self, *fixtures: str) -> None:
+        self.fixturenames, self.marks = fixtures, set[str]()
 
     def add_marker(self, mark: Any) -> None:
         self.marks.add(getattr(mark, "name", mark))
@@ -46,17 +46,12 @@ class Asked:
         return name if name in self.marks else None
 
 
-def test_what_is_started_once_is_found_by_its_name_and_closed_last(tmp_path: Path) -> None:
-    """Parts collect the files that name a fixture alone: a test that hides its need would run in none of them."""
-    path = tmp_path / "test_pages.py"
-    path.write_text("def test_page(browser): ...", encoding="utf-8")
-    page, plain, server = Asked(path, "browser"), Asked(path), Asked(path, "postgres")
+def test_what_is_started_once_is_marked_and_closed_last() -> None:
+    page, plain, server = Asked("browser"), Asked(), Asked("postgres")
     collected: Any = [page, plain, server]
     rings.arrange(collected)
     assert collected == [server, plain, page]
     assert page.marks == {"processes", "browser"}
-    with pytest.raises(pytest.UsageError, match="needs spark: its file must name it"):
-        rings.arrange([Asked(path, "spark")])  # type: ignore[list-item]
 
 
 @pytest.mark.processes  # git tells what changed
@@ -80,20 +75,6 @@ def test_files_that_the_quick_ring_leaves_out_are_marked_as_a_whole() -> None:
     named = [{mark.name for mark in (those if isinstance(those, list) else [those])} for those in marks]
     assert all(names & {"processes", "long"} for names in named)
     assert not any(word.startswith("--ignore=") for word in parts.quick("alerts")[0].commands[0])
-
-
-@pytest.mark.parametrize("fixture", ["spark", "browser"])
-def test_parts_of_what_is_started_once_name_files_that_are_there(fixture: str) -> None:
-    named = parts.naming(fixture)
-    assert {f"tests/{path}" for path in STARTED[fixture]} <= set(named)
-    commands = [command for part in parts.test() for command in part.commands if named[0] in command]
-    assert [set(named) <= set(command) for command in commands] == [True]
-
-
-STARTED = {
-    "spark": ("engines/test_spark_equality.py", "engines/test_differ.py", "live/test_structured_streaming.py"),
-    "browser": ("audit/test_page.py", "report/test_browser.py", "service/test_page.py"),
-}
 
 
 @pytest.mark.processes
