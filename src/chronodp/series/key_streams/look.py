@@ -58,10 +58,6 @@ class Held(Protocol):
         """Every key that anyone holds, by its number."""
         ...
 
-    def number(self, text: str) -> int:
-        """Return the number of a key."""
-        ...
-
     def at(self, look: int) -> Integers:
         """Return how many people have met each key by a look."""
         ...
@@ -84,7 +80,8 @@ def look_at(look: int, threshold: int, holders: Held, paths: Paths, told: Mappin
     """
     totals = holders.at(look) * person + paths.at(look, holders.texts)
     # Every key that anyone holds, also without new records: to leave those out would tell that nothing came.
-    passed = set(np.flatnonzero(totals >= threshold).tolist()) - set(told.values())
-    found = sorted((holders.texts[number] for number in passed), key=lambda key: key.encode("utf-8", "surrogatepass"))
-    past = holders.until(look, [holders.number(key) for key in found]) * person + paths.until(look, found)
+    passed, texts = set(np.flatnonzero(totals >= threshold).tolist()) - set(told.values()), holders.texts
+    numbers = sorted(passed, key=lambda number: texts[number].encode("utf-8", "surrogatepass"))
+    found = [texts[number] for number in numbers]
+    past = holders.until(look, numbers) * person + paths.until(look, found)
     return Told(look, tuple(told), totals[list(told.values())], tuple(found), past)
