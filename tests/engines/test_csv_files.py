@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 from collections import Counter
 from pathlib import Path
@@ -27,12 +28,17 @@ ODD = st.binary(max_size=30) | st.lists(
 ).map(b"".join)
 
 
+@functools.cache
+def database() -> duckdb.DuckDBPyConnection:
+    """Return the one database of these tests, in which nothing is kept: opening one takes longer than a question."""
+    return duckdb.connect(config={"threads": 1})
+
+
 def read(*paths: Path, columns: tuple[str, ...] = ("at", "who", "kwh"), reading: Reading | None = None) -> list[Any]:
     found = []
-    with duckdb.connect(config={"threads": 1}) as connection:
-        for group in group_csv_files([str(path) for path in paths], reading or Reading()):
-            spelled = [next(name for name in group.names if name.lower() == column) for column in columns]
-            found += connection.execute(group.select(spelled)).fetchall()
+    for group in group_csv_files([str(path) for path in paths], reading or Reading()):
+        spelled = [next(name for name in group.names if name.lower() == column) for column in columns]
+        found += database().execute(group.select(spelled)).fetchall()
     return found
 
 
@@ -128,11 +134,11 @@ def test_lines_are_split_by_the_plain_rule(
     monkeypatch.setattr(csv_lines, "_WIDEST", widest)
     places = data.draw(st.lists(st.integers(0, width - 1), unique=True, min_size=1))
     split = [split_plainly(line, separator) for line in lines]
-    with duckdb.connect(config={"threads": 1}) as connection:
-        connection.register("lines", pyarrow.table({"line": lines}))
-        table = Lines("lines", separator, width)
-        asked = [table.select(places), table.unclosed(), table.of_other_width()]
-        found, unclosed, other = (connection.execute(query).fetchall() for query in asked)
+    database().register("lines", pyarrow.table({"line": lines}))
+    table = Lines("lines", separator, width)
+    asked = [table.select(places), table.unclosed(), table.of_other_width()]
+    found, unclosed, other = (database().execute(query).fetchall() for query in asked)
+    database().unregister("lines")
     records = [fields for fields in split if fields is not None and len(fields) == width]
     assert found == [tuple(fields[place] for place in places) for fields in records]
     assert unclosed == [(split.count(None),)]

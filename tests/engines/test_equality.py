@@ -30,7 +30,7 @@ from chronodp.engines import (
 from chronodp.engines.partitions import Partitions
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid
-from tests.conftest import Trials
+from tests.conftest import SCALE, Trials
 from tests.engines.neighbours import random_world
 from tests.engines.worlds import run_duckdb, run_reference, run_statement, to_arrow
 
@@ -65,6 +65,12 @@ def questions(calendar: Calendar) -> list[Question]:
     ]
 
 
+def mine(calendar: Calendar) -> list[tuple[int, Question]]:
+    """Return all questions at stated counts, and otherwise a fourth: periods are numbered before anything is chosen."""
+    numbered = list(enumerate(questions(calendar)))
+    return numbered if SCALE >= 1 else numbered[CALENDARS.index(calendar) :: len(CALENDARS)]
+
+
 def same(one: Totals, other: Totals) -> bool:
     return all(map(np.array_equal, astuple(one), astuple(other)))
 
@@ -74,7 +80,7 @@ def same(one: Totals, other: Totals) -> bool:
 def test_every_engine_agrees_with_the_reference(calendar: Calendar, trials: Trials) -> None:
     chance = random.Random(1)
     worlds = [random_world(chance, calendar, most=60) for _ in range(trials(2000, least=100))]
-    for index, question in enumerate(questions(calendar)):
+    for index, question in mine(calendar):
         expected = run_reference(worlds, question, f"key {index}")
         assert expected.people.sum() > 100
         assert same(run_duckdb(worlds, question, f"key {index}"), expected)
@@ -83,7 +89,7 @@ def test_every_engine_agrees_with_the_reference(calendar: Calendar, trials: Tria
 
 
 @pytest.fixture(scope="module")
-def town() -> tuple[pyarrow.Table, Question, Totals]:
+def town(trials: Trials) -> tuple[pyarrow.Table, Question, Totals]:
     calendar = Calendar("1h", "2026-01-01", "2026-01-08")
     chance = random.Random(7)
     first, last = int(calendar.edges[0]), int(calendar.edges[-1])
@@ -94,7 +100,7 @@ def town() -> tuple[pyarrow.Table, Question, Totals]:
             chance.choice([chance.uniform(-1, 6), 0.1, float("nan"), None]),
             (chance.choice(["north", "south", "lost", None]),),
         )
-        for _ in range(20_000)
+        for _ in range(trials(20_000, least=5000))
     ]
     question = replace(questions(calendar)[0], max_periods=5)
     return to_arrow(rows, ["region"]), question, reference_totals(rows, question, key="k")

@@ -113,7 +113,7 @@ def _moved(case: Case, pair: tuple[list[Record], list[Record]], hold: Hold, key:
 def test_one_unit_moves_no_more_than_is_stated(relation: Relation, trials: Trials) -> None:
     for number, case in enumerate(cases(relation)):
         chance, worst = random.Random(number), [0, 0, 0.0]
-        for trial in range(trials(4000, least=150)):
+        for trial in trials.some(range(4000), 60):
             found = _moved(case, _pair(chance, case.unit), _by_reference, f"k{trial}")
             worst = [max(pair) for pair in zip(worst, found, strict=True)]
         assert worst[0] <= min(case.keys, len(PAGES))
@@ -126,7 +126,7 @@ def test_one_unit_moves_no_more_than_is_stated(relation: Relation, trials: Trial
 def test_duckdb_moves_no_more(trials: Trials) -> None:
     for case in cases("add_remove"):
         chance = random.Random(9)
-        for trial in range(trials(50, least=4)):
+        for trial in range(trials(50, least=2)):
             keys, each, squares = _moved(case, _pair(chance, case.unit), _by_duckdb, f"k{trial}")
             assert (keys <= case.keys, each <= 1, squares <= case.squares) == (True, True, True)
 
@@ -154,9 +154,12 @@ def test_a_choice_across_units_moves_twice_as_many_keys() -> None:
 def test_the_largest_of_a_persons_blocks_has_length_one() -> None:
     """Weights at most 1 in length for a unit of one block, and nearly reached."""
     case, chance, worst = cases("add_remove")[2], random.Random(4), 0.0
+    reached = 0.99 * GOLDEN["weights, max over days, largest l2"]
     for trial in range(400):
+        if trial >= 100 and math.sqrt(worst) > reached:
+            break
         worst = max(worst, _moved(case, _pair(chance, case.unit), _by_reference, f"k{trial}")[2])
-    assert 0.99 * GOLDEN["weights, max over days, largest l2"] < math.sqrt(worst) <= 1
+    assert reached < math.sqrt(worst) <= 1
 
 
 def test_a_choice_of_popular_keys_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,32 @@
+"""A few cases that cover what many repeat."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+from tests.conftest import SCALE
+
+__all__ = ["few"]
+
+Case = TypeVar("Case")
+
+
+def few(cases: Sequence[Case], features: Callable[[Case], Sequence[Hashable]], *, together: int = 2) -> list[Case]:
+    """Return all cases at stated counts, and otherwise so few that each pair of their features is still met.
+
+    Args:
+        cases: in an order that does not change.
+        features: what code of its own may hang on, always as many.
+        together: how many features are to meet: 1 where each has code of its own and no two have.
+    """
+    if SCALE >= 1:
+        return list(cases)
+    met = [set(itertools.combinations(enumerate(features(case)), together)) for case in cases]
+    left, chosen = set().union(*met), []
+    while left:
+        best = max(range(len(cases)), key=lambda index: len(met[index] & left))
+        chosen.append(best)
+        left -= met[best]
+    return [cases[index] for index in sorted(chosen)]
