@@ -82,21 +82,26 @@ def played(terms: Filter, *, odds: Fraction, counted: bool) -> Finding:
     failures out of the reserve.
     """
     answer = RandomizedResponseCost(math.log(odds) * (1 + 1e-15), 3)
-    priced = cache(terms.amounts)  # of two costs, which come back on every path
     third = 1 / (odds + 2)
     leak = Fraction(1, 50) / third
 
+    @cache
+    def after(spent: Amounts, buys: bool) -> Amounts | None:
+        """Return what is spent then, if it is admitted: the same on many paths."""
+        amounts = terms.amounts(SequenceCost((answer, FailureCost(0.02))) if buys else answer)
+        amounts = amounts if counted else (*amounts[:-1], 0)
+        admitted = terms.admits(spent, amounts)
+        return tuple(before + more for before, more in zip(spent, amounts, strict=True)) if admitted else None
+
     def play(bit: int, *, entropy: Entropy) -> tuple[object, ...]:
-        spent = (0,) * len(terms.ceilings)
+        spent: Amounts | None = (0,) * len(terms.ceilings)
         seen: list[object] = []
         evidence = 0
         for _ in range(6):
+            assert spent is not None
             buys = abs(evidence) <= 1
-            amounts = priced(SequenceCost((answer, FailureCost(0.02))) if buys else answer)
-            amounts = amounts if counted else (*amounts[:-1], 0)
-            if not terms.admits(spent, amounts):
+            if (spent := after(spent, buys)) is None:
                 break
-            spent = tuple(before + more for before, more in zip(spent, amounts, strict=True))
             if entropy.coins(odds.numerator, odds.numerator + 2 * odds.denominator):
                 shown = bit
             else:

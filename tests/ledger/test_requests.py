@@ -20,6 +20,7 @@ from chronodp.errors import (
 from chronodp.ledger import Fulfilled, Keys, Ledger, Link, SignedLink, verify, verify_chain
 from chronodp.ledger.keyfile import create_keys, read_keys
 from chronodp.privacy import BoundedRangeCost, Certificate, Cost, PureCost
+from tests.conftest import SCALE
 from tests.ledger.examples import CERTIFICATE, COST
 
 
@@ -203,7 +204,7 @@ def test_any_flipped_bit_is_noticed(tmp_path: Path) -> None:
     for field in ("body", "signature"):
         text = getattr(signed, field)
         for place in range(len(text)):
-            for bit in range(7):
+            for bit in range(7) if SCALE >= 1 else [place % 7]:
                 flipped = text[:place] + chr(ord(text[place]) ^ (1 << bit)) + text[place + 1 :]
                 parts = {"body": signed.body, "signature": signed.signature, field: flipped}
                 with pytest.raises(CertificateInvalid):
