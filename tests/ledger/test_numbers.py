@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import struct
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +17,10 @@ from hypothesis import example, given, strategies as st
 
 from chronodp import User
 from chronodp.errors import CertificateInvalid, ChronodpError, InvalidArgument, LedgerUnavailable, UnknownDocument
-from chronodp.ledger import Ledger, PackedNumbers, Written, load_release, pack, save_release, verify_file
+from chronodp.ledger import Ledger, PackedNumbers, Written, load_release, pack, save_release, verify, verify_file
 from chronodp.ledger.numbers import MOST_CELLS, PART, pack_part
 from chronodp.privacy import Certificate, canonical, load
+from tests.conftest import Trials
 from tests.ledger.examples import CERTIFICATE, COST
 
 WHOLE = st.integers(-(2**63), 2**63 - 1)
@@ -27,9 +31,17 @@ def written(*arrays: list[int] | np.ndarray[Any, Any]) -> Written:
     return Written(canonical({"kind": "release", "noisy": described}), parts)
 
 
-def several(seed: int = 0) -> np.ndarray[Any, Any]:
+@cache
+def several() -> np.ndarray[Any, Any]:
     """Numbers of three parts, all different."""
-    return np.random.default_rng(seed).integers(-100, 100, 2 * PART + 3)
+    numbers = np.random.default_rng(0).integers(-100, 100, 2 * PART + 3)
+    numbers.flags.writeable = False
+    return numbers
+
+
+@cache
+def large() -> Written:
+    return written(several())
 
 
 def made_by(ledger: Ledger, release: Written, request: str = "first") -> Any:
@@ -61,8 +73,8 @@ def test_the_digested_form_is_what_the_proof_says() -> None:
     import hashlib
 
     numbers = several()
-    described = json.loads(written(numbers).text)["noisy"]
-    raw = b"".join(int(number).to_bytes(8, "little", signed=True) for number in numbers)
+    described = json.loads(large().text)["noisy"]
+    raw = struct.pack(f"<{len(numbers)}q", *numbers.tolist())
     pieces = [raw[begin : begin + 8 * PART] for begin in range(0, len(raw), 8 * PART)]
     assert described == {
         "kind": "numbers",
@@ -91,7 +103,8 @@ def test_the_digested_form_is_what_the_proof_says() -> None:
     ],
 )
 def test_no_other_description_is_taken(change: dict[str, Any]) -> None:
-    described, _ = pack([several()])
+    described = json.loads(large().text)["noisy"]
+    load(described, PackedNumbers)
     with pytest.raises((InvalidArgument, UnknownDocument)):
         load(described | change, PackedNumbers)
 
@@ -111,7 +124,7 @@ def tampered(parts: tuple[bytes, ...]) -> dict[str, tuple[bytes, ...]]:
 
 
 def test_parts_that_were_changed_left_out_or_moved_are_refused() -> None:
-    whole = written(several())
+    whole = large()
     for what, parts in tampered(whole.parts).items():
         with pytest.raises(CertificateInvalid, match=what.strip()):
             list(Written(whole.text, parts).unpack())
@@ -125,7 +138,7 @@ def test_a_wider_packing_of_the_same_numbers_is_the_same_release() -> None:
 
 
 def test_numbers_are_stored_with_their_release_and_read_again(ledger: Ledger) -> None:
-    whole = written(several())
+    whole = large()
     first = made_by(ledger, whole)
     again = made_by(ledger, written([0]))  # not drawn: the stored one is returned
     assert again.repeated
@@ -137,7 +150,7 @@ def test_numbers_are_stored_with_their_release_and_read_again(ledger: Ledger) ->
 
 
 def test_a_release_without_its_parts_is_never_signed(ledger: Ledger) -> None:
-    whole = written(several())
+    whole = large()
     with pytest.raises(CertificateInvalid, match="3 parts, and 2 are here"):
         made_by(ledger, Written(whole.text, whole.parts[:2]))
     assert ledger.status("meters").unreleased == ("first",)
@@ -158,14 +171,14 @@ def test_a_disk_that_fills_up_among_the_parts_leaves_none_and_what_was_drawn_is_
         with pytest.raises(
             LedgerUnavailable, match=r"disk is full\. Request 'first' was debited, and its release is drawn"
         ):
-            made_by(ledger, written(several()))
+            made_by(ledger, large())
         connection.execute("PRAGMA max_page_count = 1000000")
         assert ledger.status("meters").unreleased == ("first",)
         assert connection.execute("SELECT COUNT(*) FROM parts").fetchone() == (0,)
         assert not ledger.chain("meters")
-        assert made_by(ledger, written(several()), "second").parts
+        assert made_by(ledger, large(), "second").parts
         kept = made_by(ledger, written([several()[0] + 1]))  # what is drawn anew is not what is stored
-        assert (kept.written, kept.signed.link.number) == (written(several()), 2)
+        assert (kept.written, kept.signed.link.number) == (large(), 2)
         assert not ledger.status("meters").unreleased
 
 
@@ -184,13 +197,12 @@ def saved(ledger: Ledger, path: Path, release: Written) -> Path:
 
 @pytest.mark.long
 def test_a_file_holds_all_of_it_and_is_arrow(ledger: Ledger, tmp_path: Path) -> None:
-    numbers = several()
-    path = saved(ledger, tmp_path / "large.arrow", written(numbers))
+    path = saved(ledger, tmp_path / "large.arrow", large())
     release, signed = load_release(path)
-    assert release == written(numbers)
+    assert release == large()
     assert verify_file(path, ledger.public_key) == signed.link
     with pyarrow.memory_map(str(path)) as file:  # any reader of Arrow shows the numbers
-        assert pyarrow.ipc.open_file(file).read_all()["noisy"].to_numpy().tolist() == numbers.tolist()
+        assert pyarrow.ipc.open_file(file).read_all()["noisy"].to_numpy().tolist() == several().tolist()
 
 
 def rewritten(path: Path, change: Any) -> None:
@@ -224,15 +236,24 @@ TAMPERED = {
 }
 
 
+@pytest.fixture(scope="module")
+def signed_file(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A file of three parts that nobody changes, and the key that signed it."""
+    folder = tmp_path_factory.mktemp("signed")
+    with Ledger(folder / "budget.db") as ledger:
+        return saved(ledger, folder / "large.arrow", large()), ledger.public_key
+
+
 @pytest.mark.parametrize("kind", TAMPERED)
-def test_a_file_that_was_tampered_with_is_refused(kind: str, tmp_path: Path) -> None:
+def test_a_file_that_was_tampered_with_is_refused(kind: str, signed_file: tuple[Path, str], tmp_path: Path) -> None:
     change, words = TAMPERED[kind]
-    with Ledger(tmp_path / "budget.db") as ledger:
-        path = saved(ledger, tmp_path / "large.arrow", written(several()))
-        rewritten(path, change)
-        for check in (lambda: verify_file(path, ledger.public_key), lambda: load_release(path)):
-            with pytest.raises(ChronodpError, match=words):
-                check()
+    whole, public_key = signed_file
+    path = tmp_path / "large.arrow"
+    shutil.copy(whole, path)
+    rewritten(path, change)
+    for check in (lambda: verify_file(path, public_key), lambda: load_release(path)):
+        with pytest.raises(ChronodpError, match=words):
+            check()
 
 
 def test_other_columns_and_missing_numbers_are_refused(tmp_path: Path) -> None:
@@ -254,27 +275,32 @@ def test_other_columns_and_missing_numbers_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_file_that_was_cut_off_or_damaged_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_was_cut_off_or_damaged_is_refused(
+    signed_file: tuple[Path, str], tmp_path: Path, trials: Trials
+) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:
-        path = saved(ledger, tmp_path / "large.arrow", written(several()))
-    kept = path.read_bytes()
-    for length in (8, 100, len(kept) // 2, len(kept) - 1):
-        path.write_bytes(kept[:length])
-        with pytest.raises(UnknownDocument, match=r"large\.arrow is cut off or damaged"):
-            load_release(path)
+        small = saved(ledger, tmp_path / "large.arrow", written([1, -2, 3]))
     chance = np.random.default_rng(1)
-    for place in chance.integers(8, len(kept), 40).tolist():
-        path.write_bytes(kept[:place] + bytes([kept[place] ^ 0x55]) + kept[place + 1 :])
-        try:
-            found, _ = load_release(path)
-        except ChronodpError:
-            continue
-        assert found == written(several())  # such as padding, which holds no number
+    # Of the large one nearly all is numbers, of the small one nearly all is the text, its link and what Arrow adds.
+    for release, file, places in ((large(), signed_file[0], trials(40, least=4)), (written([1, -2, 3]), small, 40)):
+        kept, path = file.read_bytes(), tmp_path / "large.arrow"
+        for length in (8, 100, len(kept) // 2, len(kept) - 1):
+            path.write_bytes(kept[:length])
+            with pytest.raises(UnknownDocument, match=r"large\.arrow is cut off or damaged"):
+                load_release(path)
+        for place in chance.integers(8, len(kept), places).tolist():
+            path.write_bytes(kept[:place] + bytes([kept[place] ^ 0x55]) + kept[place + 1 :])
+            try:
+                found, signed = load_release(path)
+                verify(signed, ledger.public_key, release=found.text)
+            except ChronodpError:
+                continue
+            assert found == release  # such as padding, which holds no number
 
 
 def test_json_that_names_parts_is_not_the_whole_release(tmp_path: Path) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:
-        made = made_by(ledger, written(several()))
+        made = made_by(ledger, large())
     (tmp_path / "text.json").write_text(json.dumps(made.to_dict()), encoding="utf-8")
     with pytest.raises(CertificateInvalid, match="3 parts, and 0 are here"):
         load_release(tmp_path / "text.json")
