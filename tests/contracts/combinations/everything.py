@@ -20,7 +20,9 @@ from tests.contracts.combinations.trying import Combination, Outcome, combinatio
 import chronodp as cdp
 from chronodp.privacy.units import RecordUnit
 
-__all__ = ["SPARK", "at_doors", "every_plan", "unit_for", "written_page"]
+__all__ = ["SPARK", "every_door", "every_plan", "unit_for", "written_page"]
+
+Doors = dict[str, dict[Feature, Outcome]]
 
 SPARK: tuple[tuple[str, ...], ...] = (
     ("sum", "`Find` of clip", "`Find` of max_periods", "`Find` of max_groups", "`Missing`", "public keys"),
@@ -43,10 +45,20 @@ SPARK: tuple[tuple[str, ...], ...] = (
 """What Spark is asked: few questions, since it compiles each one, that have every feature between them."""
 
 
-def every_plan() -> dict[RecordUnit, dict[Combination, Outcome]]:
-    """Return what came of planning every combination under every unit; whatever breaks is raised."""
+def every_plan(units: int = len(UNITS)) -> dict[RecordUnit, dict[Combination, Outcome]]:
+    """Return what came of planning each feature under every unit, and each pair under ``units`` of them, by turns.
+
+    Whatever breaks is raised.
+    """
     data, engine = rows(), InMemory()
-    return {unit: {one: planned(one, unit, data, engine) for one in combinations()} for unit in UNITS}
+    return {
+        unit: {
+            one: planned(one, unit, data, engine)
+            for number, one in enumerate(combinations())
+            if len(one) == 1 or (number + place) % len(UNITS) < units
+        }
+        for place, unit in enumerate(UNITS)
+    }
 
 
 def unit_for(features: Sequence[Feature]) -> RecordUnit:
@@ -55,14 +67,29 @@ def unit_for(features: Sequence[Feature]) -> RecordUnit:
     return cdp.User("replace") if public else cdp.User()
 
 
-def at_doors(folder: Path) -> dict[str, dict[Feature, Outcome]]:
-    """Return what came of each feature at every door: released there, refused, or without words."""
-    ledger_in(folder).close_connection()
-    curators = Curators(folder)
-    doors: dict[str, Any] = {"commands": Commands(folder), "curator": curators, "live": LiveStreams(folder)}
-    found = {name: {one: _at(door, one) for one in FEATURES} for name, door in doors.items()}
-    curators.close()
-    return found
+def every_door(askers: int = 2) -> Doors:
+    """Return what came of each feature at the doors: released there, refused, or without words.
+
+    Of commands and the curator, which release nearly all, each feature is asked at ``askers``, by turns; live streams
+    refuse most at once.
+    """
+    folder = Path(tempfile.mkdtemp())
+    try:
+        ledger_in(folder).close_connection()
+        curators = Curators(folder)
+        doors: dict[str, Any] = {"commands": Commands(folder), "curator": curators, "live": LiveStreams(folder)}
+        found = {
+            name: {
+                one: _at(door, one)
+                for number, one in enumerate(FEATURES)
+                if name == "live" or (number + place) % 2 < askers
+            }
+            for place, (name, door) in enumerate(doors.items())
+        }
+        curators.close()
+        return found
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _at(door: Any, feature: Feature) -> Outcome:
@@ -76,13 +103,8 @@ def _at(door: Any, feature: Feature) -> Outcome:
     return second if second.state == "works" else first
 
 
-def written_page(plans: dict[RecordUnit, dict[Combination, Outcome]]) -> str:
-    """Return the page as it should be."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        doors = at_doors(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def written_page(plans: dict[RecordUnit, dict[Combination, Outcome]], doors: Doors) -> str:
+    """Return the page as it should be, of all plans and all doors."""
     library = {one: plans[unit_for([one])][(one,)] for one in FEATURES}
     asked = {name for names in SPARK for name in names}
     spark = {one: library[one] for one in FEATURES if one.name in asked}

@@ -10,7 +10,7 @@ from tests.contracts.combinations.trying import Combination, Outcome
 
 from chronodp.privacy.units import RecordUnit
 
-__all__ = ["Door", "Tried", "page"]
+__all__ = ["Door", "Tried", "called", "ended", "page", "told"]
 
 Tried = Mapping[RecordUnit, Mapping[Combination, Outcome]]
 Door = Mapping[str, Mapping[Feature, Outcome]]
@@ -41,13 +41,8 @@ class _Notes:
 
     def mark(self, outcome: Outcome | None) -> str:
         """Return what stands in a cell."""
-        if outcome is None:
-            return ""
-        if outcome.state == "works":
-            return _YES
-        if outcome.state == "unsaid" and not outcome.sentence.startswith("there is"):
-            return _NO
-        return str(self.numbers.setdefault(_reason(outcome.sentence), len(self.numbers) + 1))
+        said = ended(outcome)
+        return said if said in ("", _YES, _NO) else str(self.numbers.setdefault(said, len(self.numbers) + 1))
 
     def lines(self) -> Iterable[str]:
         """Yield the reasons in order."""
@@ -56,19 +51,47 @@ class _Notes:
         yield ""
 
 
+def ended(outcome: Outcome | None) -> str:
+    """Return what the page tells of an outcome: a sign, or the reason why not."""
+    if outcome is None:
+        return ""
+    if outcome.state == "works":
+        return _YES
+    if outcome.state == "unsaid" and not outcome.sentence.startswith("there is"):
+        return _NO
+    return _reason(outcome.sentence)
+
+
+def told(text: str) -> dict[tuple[str, ...], str]:
+    """Return what a page tells, each number by its reason, by who is asked (a unit, a door) and for which features."""
+    found = {}
+    for section in re.split(r"\n##+ ", text):
+        title, *lines = section.splitlines()
+        reasons = dict(line.split(". ", 1) for line in lines if re.match(r"\d+\. ", line))
+        table = [line[2:-1].split(" | ") for line in lines if line.startswith("| ")]
+        units = re.split(", | and ", title)
+        names = [re.sub(r"^\*\*\w+\*\* ", "", row[0]) for row in table]
+        for row, name in zip(table[1:], names[1:], strict=True):
+            for place, cell in enumerate(map(str.strip, row[1:])):
+                matrix = title.startswith("`")
+                keys = [(unit, names[place + 1], name) for unit in units] if matrix else [(table[0][place + 1], name)]
+                found.update(dict.fromkeys(keys, reasons.get(cell, cell)))
+    return {(who.strip(), *features): end for (who, *features), end in found.items()}
+
+
 def page(tried: Tried, doors: Door) -> str:
     """Return the page as Markdown."""
     parts = [_HEAD, "## Under each unit", "", _ALONE, "", *_alone(tried)]
     parts += ["## Pairs", "", _PAIRS, ""]
     for units, outcomes in _alike(tried):
-        parts += [f"### {_listed([_called(unit) for unit in units])}", "", *_matrix(outcomes)]
+        parts += [f"### {_listed([called(unit) for unit in units])}", "", *_matrix(outcomes)]
     parts += ["## At every door, by every engine", "", _DOORS, "", *_by_door(doors)]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _alone(tried: Tried) -> Iterable[str]:
     notes = _Notes()
-    yield f"| feature | {' | '.join(_called(unit) for unit in UNITS)} |"
+    yield f"| feature | {' | '.join(called(unit) for unit in UNITS)} |"
     yield f"|---|{'---|' * len(UNITS)}"
     for feature in FEATURES:
         yield f"| {feature.name} | {' | '.join(notes.mark(tried[unit][(feature,)]) for unit in UNITS)} |"
@@ -120,7 +143,8 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _called(unit: RecordUnit) -> str:
+def called(unit: RecordUnit) -> str:
+    """Return what a unit is called on the page."""
     name = f"`{type(unit).__name__}`"
     return name if unit.relation == "add_remove" else f"{name} replaced"
 
