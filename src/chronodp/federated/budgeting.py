@@ -13,7 +13,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger import ORDERS, Ledger, check_ledger
 from chronodp.privacy import Cost, RepeatedCost, SampledGaussianCost, check_epsilon, check_fraction, check_whole
 
-__all__ = ["check_budget", "check_people", "ledger_epsilon", "noise_for"]
+__all__ = ["check_budget", "check_people", "epsilon_of", "ledger_epsilon", "noise_for"]
 
 _PRECISION = 1e-3  # of the noise found, relative; it is rounded up
 _LEAST, _MOST = 0.1, 1e3  # multiples of the clip between which noise is sought
@@ -65,6 +65,13 @@ def noise_for(*, epsilon: float, delta: float, rate: float, steps: int) -> float
     return high
 
 
+@lru_cache(maxsize=256)  # a plan that is read again, or shown, is priced once
+def epsilon_of(cost: RepeatedCost, delta: float) -> float:
+    """Return the price of a whole run, fixed in advance, by privacy-loss distributions."""
+    return pld.epsilon(cost, delta)
+
+
+@lru_cache(maxsize=256)
 def ledger_epsilon(cost: Cost, *, times: int, delta: float) -> float:
     """Return the least epsilon of a budget by the Rényi rule, at ``delta``, that pays for ``cost`` ``times`` over.
 

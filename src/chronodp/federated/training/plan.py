@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from chronodp.accounting import pld, renyi
+from chronodp.accounting import renyi
 from chronodp.errors import InvalidArgument
-from chronodp.federated.budgeting import check_people, ledger_epsilon, noise_for
+from chronodp.federated.budgeting import check_people, epsilon_of, ledger_epsilon, noise_for
 from chronodp.federated.holder import Task
 from chronodp.federated.models.design import ModelDesign
 from chronodp.federated.training.step import ARGUMENT, StepDesign
@@ -94,7 +94,7 @@ class TrainingPlan:
     @cached_property
     def epsilon(self) -> float:
         """The run's price for a person at ``delta``, by privacy-loss distributions."""
-        return pld.epsilon(self.cost, self.delta)
+        return epsilon_of(self.cost, self.delta)
 
     @cached_property
     def renyi_epsilon(self) -> float:
