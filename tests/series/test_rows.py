@@ -12,6 +12,7 @@ from tests.conftest import Trials
 from tests.series.designs import EPSILONS, UNITS, WIDE_CLIPS, feasible, table
 from tests.series.misses import LAWS, WIDER, Missed, designed, missed, noisy
 from tests.series.releases import Silent, made
+from tests.series.turns import in_turn
 
 import chronodp as cdp
 from chronodp.dataset import Records
@@ -205,8 +206,7 @@ def misses(law: Law, rows: float, mean: float, replicas: int, *, periods: int = 
     return missed(found, mean)
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("rows", [1, 5, 50])
+@pytest.mark.parametrize(("law", "rows"), in_turn(LAWS, [1, 5, 50]))
 @pytest.mark.long
 def test_means_of_few_rows_miss_at_most_so_often(law: Law, rows: int, trials: Trials) -> None:
     for mean in (CLIP[0], 3.3, 5.0, CLIP[1]):
@@ -218,7 +218,7 @@ def test_means_of_few_rows_miss_at_most_so_often(law: Law, rows: int, trials: Tr
 @pytest.mark.long
 def test_means_of_many_rows_miss_exactly_so_often(law: Law, rows: int, periods: int, trials: Trials) -> None:
     replicas = trials(200_000, least=100_000)
-    for mean in (3.3, 8.5):
+    for mean in trials.some((3.3, 8.5), 2):
         assert misses(law, rows, mean, replicas, periods=periods).exactly(0.9)
         assert not misses(law, rows, mean, replicas, periods=periods, wider=WIDER).exactly(0.9)
 

@@ -147,7 +147,7 @@ SPREADS = [(5.0, 0.0), (5.0, 12.5), (5.0, 25.0), (3.3, 1.0), (8.5, 12.0), (0.0, 
 @pytest.mark.parametrize("people", [1, 5, 50, 500, 50_000])
 @pytest.mark.long
 def test_variances_miss_at_most_so_often(law: Law, people: int, trials: Trials) -> None:
-    for mean, variance in SPREADS:
+    for mean, variance in trials.some(SPREADS if law == "laplace" else SPREADS[::-1], 2):
         if people > 1 or variance == 0:
             assert misses(law, people, mean, variance, trials(200_000, least=20_000)).at_most(0.9)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import random
 from collections.abc import Sequence
@@ -12,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conftest import SCALE, Trials
+from tests.conftest import Trials
 from tests.engines.neighbours import neighbour, random_world
+from tests.series.turns import in_turn
 
 import chronodp as cdp
 from chronodp.engines import Record, Reference
@@ -45,15 +45,6 @@ def units() -> list[tuple[str, RecordUnit, str | None]]:
 
 
 CASES = units()
-
-
-def beside(others: Sequence[str], *more: tuple[str, str]) -> list[Any]:
-    """Return units with each of some other things: all pairs at stated counts, else one a unit in turn, and some."""
-    return [
-        pytest.param(*case, other, id=f"{case[0]}-{other}")
-        for (number, case), (place, other) in itertools.product(enumerate(CASES), enumerate(others))
-        if SCALE >= 1 or number % len(others) == place or (case[0], other) in more
-    ]
 
 
 def planned(
@@ -139,9 +130,7 @@ def test_one_unit_moves_utilities_as_far_as_claimed(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "unit", "user", "mean_of"), beside(["rows", "people", "totals"], ("user add_remove", "people"))
-)
+@pytest.mark.parametrize(("name", "unit", "user", "mean_of"), in_turn(CASES, ["rows", "people", "totals"]))
 def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(
     name: str, unit: RecordUnit, user: str | None, mean_of: str, trials: Trials
 ) -> None:
@@ -157,7 +146,7 @@ def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(
     assert seen >= 0.5, name
 
 
-@pytest.mark.parametrize(("name", "unit", "user", "of"), beside(["rows", "people"]))
+@pytest.mark.parametrize(("name", "unit", "user", "of"), in_turn(CASES, ["rows", "people"]))
 def test_one_unit_moves_utilities_of_a_typical_size_as_far_as_claimed(
     name: str, unit: RecordUnit, user: str | None, of: Any, trials: Trials
 ) -> None:
