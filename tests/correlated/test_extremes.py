@@ -28,7 +28,7 @@ def slow(there: float, back: float) -> CouplingMarkovChain:
 @pytest.mark.parametrize(("there", "back"), [(1e-17, 1e-19), (4e-16, 4e-18), (1e-9, 1e-9 * (1 + 1e-7)), (1e-3, 1e-6)])
 def test_a_chain_that_hardly_moves_has_its_own_stationary_law_and_not_an_even_one(there: float, back: float) -> None:
     model = slow(there, back)
-    law = digits.stationary(digits.kernel(model))
+    law = digits.stationary(model)
     joint = JointChain(model)
     assert joint.stationary == pytest.approx([float(law[tuple(x)]) for x in joint.snapshots.tolist()], rel=1e-13)
     told = leakage(model, query=WeightedSum((1.0, 0.0)), ages=1, epsilon=5.0, adversary="knows_none", targets=(1,))
@@ -113,7 +113,7 @@ def test_no_bound_is_below_the_truth_at_the_edges_of_floats(trials: Trials) -> N
         model = case.model
         outputs = tabulate(case.query, model.sequences, model.states)
         released = Released(outputs, np.array(case.ages), case.epsilon)
-        if model.components.max() > 0 or not any(digits.stationary(digits.kernel(model)).values()):
+        if model.components.max() > 0 or not any(digits.stationary(model).values()):
             continue  # several groups, or several stationary laws
         for adversary in ("knows_others", "knows_none"):
             truth = digits.leakage_about_each(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chronodp.correlated.chain import CouplingMarkovChain, Integers
+from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 
@@ -13,6 +15,7 @@ __all__ = ["simulate"]
 
 _MOST = 2**40  # snapshots: more than any memory holds
 _MOST_WARMING = 2**24
+_LISTED = 2**12  # snapshots up to which the laws of all are listed, if no fewer are to be drawn
 
 
 def simulate(
@@ -49,11 +52,25 @@ def simulate(
         now = chance.integers(model.states, size=(runs, model.sequences))
     else:
         now = np.broadcast_to(model.check_snapshots("start", start), (runs, model.sequences))
+    heights_of = _heights(model, runs * (warm_up + length))
     made = np.empty((runs, length, model.sequences), dtype=np.int64)
     for step in range(warm_up + length):
         if step >= warm_up:
             made[:, step - warm_up] = now
         if step < warm_up + length - 1:
-            heights = np.cumsum(model.next_laws(now), axis=2)[:, :, :-1]
-            now = (chance.random((runs, model.sequences, 1)) >= heights).sum(axis=2)
+            now = (chance.random((runs, model.sequences, 1)) >= heights_of(now)).sum(axis=2)
     return made
+
+
+def _heights(model: CouplingMarkovChain, asked: int) -> Callable[[Integers], Floats]:
+    """Return what tells of snapshots where a uniform number passes from state to state: looked up if they are few."""
+
+    def of(snapshots: Integers) -> Floats:
+        return np.cumsum(model.next_laws(snapshots), axis=2)[:, :, :-1]
+
+    size = model.states**model.sequences
+    if size > min(_LISTED, asked):
+        return of
+    table = of(np.indices((model.states,) * model.sequences).reshape(model.sequences, -1).T)
+    places = model.states ** np.arange(model.sequences)[::-1]
+    return lambda snapshots: table[snapshots @ places]
