@@ -100,13 +100,18 @@ class BlockSums:
         return f"sums over blocks of bins with {self.branches} branches"
 
 
+def _within(place: Floats, size: int) -> Floats:
+    # What `np.clip` does, which takes several times as long for as few numbers as there are bins.
+    return np.asarray(np.minimum(np.maximum(place, 0.0), size))
+
+
 def _block_squares(edges: Floats, bins: int, size: int, whole: int, q: float) -> Floats:
     """Return Σ over blocks of (sum of weights in the block)² / size."""
     del whole
 
     def ramp(first: Floats | float, last: Floats | float, start: Floats) -> Floats:
         """Return how much of [first, last) lies in blocks that begin at ``start``."""
-        return np.clip(last - start, 0, size) - np.clip(first - start, 0, size)
+        return _within(last - start, size) - _within(first - start, size)
 
     # Blocks that hold neither the edge nor the last bin's end are all alike; at most two are not.
     cut, end = np.floor(edges / size) * size, float((bins // size) * size)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -62,14 +63,7 @@ class ByHistogram:
 
     def variances(self, q: float, bins: int) -> Floats:
         """Return the variance of D_j = (below edge j) - q (all), j = 1 … bins, for draws of variance 1."""
-        match self.shape:
-            case White():
-                inside = np.arange(1.0, bins + 1)
-                return np.asarray((1 - q) ** 2 * inside + q**2 * (bins - inside))
-            case SquareRoot():
-                return _square_root_variances(self.shape, q, bins)
-            case BlockSums():
-                return self.shape.variances(q, bins)
+        return _variances(self.shape, q, bins)
 
     def half_widths(self, q: float, bins: int, periods: int, level: float) -> Floats:
         """Return how far noise carries D_j of so many periods together, j = 1 … bins - 1, at a level."""
@@ -80,12 +74,12 @@ class ByHistogram:
 
     def rank_error(self, quantiles: tuple[float, ...], bins: int) -> float:
         """Return the mean error of ranks that noise brings, over quantiles and edges: √(2/π) deviations."""
-        roots = [float(np.sqrt(self.variances(q, bins)[: max(1, bins - 1)]).mean()) for q in quantiles]
+        roots = [_errors(self.shape, q, bins)[0] for q in quantiles]
         return math.sqrt(2 / math.pi) * self.noise.deviation * math.fsum(roots) / len(roots)
 
     def rank_rmse(self, quantiles: tuple[float, ...], bins: int) -> float:
         """Return the root mean squared error of ranks that noise brings, over quantiles and edges."""
-        means = [float(self.variances(q, bins)[: max(1, bins - 1)].mean()) for q in quantiles]
+        means = [_errors(self.shape, q, bins)[1] for q in quantiles]
         return self.noise.deviation * math.sqrt(math.fsum(means) / len(means))
 
     def __str__(self) -> str:
@@ -94,6 +88,24 @@ class ByHistogram:
             return f"a histogram with {noise} noise on every bin"
         shape = "the square root along values" if isinstance(self.shape, SquareRoot) else str(self.shape)
         return f"a histogram with {noise} noise, {shape}"
+
+
+def _variances(shape: Along, q: float, bins: int) -> Floats:
+    match shape:
+        case White():
+            inside = np.arange(1.0, bins + 1)
+            return np.asarray((1 - q) ** 2 * inside + q**2 * (bins - inside))
+        case SquareRoot():
+            return _square_root_variances(shape, q, bins)
+        case BlockSums():
+            return shape.variances(q, bins)
+
+
+@lru_cache(maxsize=2**12)  # whoever plans asks again for every law, price and share, on which they do not hang
+def _errors(shape: Along, q: float, bins: int) -> tuple[float, float]:
+    """Return the mean deviation, and the mean variance, over inner edges, for draws of variance 1."""
+    inner = _variances(shape, q, bins)[: max(1, bins - 1)]
+    return float(np.sqrt(inner).mean()), float(inner.mean())
 
 
 def _exact(q: float, edge: int, bins: int, periods: int, level: float) -> float:
