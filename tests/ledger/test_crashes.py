@@ -12,6 +12,7 @@ import pytest
 from chronodp.ledger import Ledger, verify_chain
 from tests import warm
 from tests.conftest import Trials
+from tests.ledger.victim import PART_CELLS
 
 pytestmark = pytest.mark.processes
 
@@ -119,4 +120,4 @@ def check_parts(address: str, folder: Path, requests: list[tuple[str, str | None
             looked_into.add(request)
             stored = ledger.stored.release_of("meters", request)
             assert stored is not None
-            assert sum(map(len, stored.written.unpack())) == 2 * 2**20 + 3
+            assert sum(map(len, stored.written.unpack())) == 3 * PART_CELLS

@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
+import numpy as np
+
 from chronodp import User
 from chronodp.errors import RequestConflict, StreamConflict
 from chronodp.ledger import FileWitness, Ledger, Staged, StreamState, Written, pack
@@ -19,6 +21,8 @@ from chronodp.privacy import Certificate, PureCost, canonical
 from chronodp.randomness import secure
 from tests.killing import die_at
 from tests.ledger.examples import CERTIFICATE, COST
+
+PART_CELLS = 2**17
 
 
 def main() -> None:
@@ -61,12 +65,13 @@ def work_on_requests(ledger: Ledger, file: TextIO) -> None:
 
 
 def work_on_parts(ledger: Ledger, file: TextIO) -> None:
-    """Release numbers of three parts beside a text."""
-    entropy = secure()
+    """Release three megabytes of numbers beside a text, in three parts: more than SQLite keeps in memory."""
+    chance = np.random.default_rng(os.getpid())
 
     def produce() -> tuple[Written, Certificate]:
-        described, parts = pack([entropy.laplace(2.0, 2**20), entropy.laplace(2.0, 2**20 + 3)])
-        return Written(canonical({"kind": "release", "noisy": described}), parts), CERTIFICATE
+        described, parts = zip(*(pack([chance.integers(-(2**62), 2**62, PART_CELLS)]) for _ in range(3)), strict=True)
+        text = canonical({"kind": "release", "noisy": list(described)})
+        return Written(text, tuple(part for some in parts for part in some)), CERTIFICATE
 
     for number in range(8):
         request = f"{os.getpid()}-{number}"

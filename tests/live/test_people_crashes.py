@@ -45,7 +45,7 @@ def test_people_count_in_their_first_windows_whatever_dies(tmp_path: Path, trial
     totals = prepare(tmp_path)
     chance = random.Random(6)
     points = (*POINTS, "people written")
-    for number in range(trials(60, least=2 * len(points))):
+    for number in range(trials(60, least=len(points))):
         point = points[number % len(points)]
         died = warm.run("-m", "tests.live.people_victim", str(tmp_path), point, str(chance.randint(1, 2)))
         assert died.returncode in (-signal.SIGKILL, 0), died.stderr
