@@ -88,7 +88,7 @@ def test_the_true_number_lies_in_its_band_with_nothing_known(
     exec(FIRST.read_text(encoding="utf-8").partition("ledger = ")[0], planned)
     _, truth = flights
     inside = []
-    for seed in range(trials(20, least=20)):
+    for seed in range(trials(20, least=5)):
         made = planned["plan"].release(ledger, dataset="flights", request=f"seed {seed}", entropy=seeded(seed))
         days = made.to_pandas()
         inside.append(np.mean((days["lower_all"] <= truth) & (truth <= days["upper_all"])))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.conftest import Trials
 
 import chronodp as cdp
 from chronodp.accounting import gaussian
@@ -282,14 +283,14 @@ def test_the_same_nonce_finds_the_same_keys_and_another_may_not() -> None:
 
 
 @pytest.mark.long
-def test_a_lone_key_is_published_as_rarely_as_stated() -> None:
+def test_a_lone_key_is_published_as_rarely_as_stated(trials: Trials) -> None:
     from chronodp.series.discovery import find_keys
 
     # At a large delta, so that a few thousand draws decide.
     plan = asked([Record("one", START, 1.0, (f"{number}",)) for number in range(5)], Discover(max_keys=5, delta=0.1),
                  epsilon=1.0, delta=0.2)  # fmt: skip
     held = plan.origin.held_keys(plan.design, key="00" * 32)
-    draws = 4000
+    draws = trials(4000, least=1000)
     told = sum(bool(find_keys(plan.design, held, seeded(seed))) for seed in range(draws))
     assert told / draws <= 0.1 + 4 * (0.1 * 0.9 / draws) ** 0.5
     assert told / draws > 0.02  # the bound is near: round by round, at five keys of one person

@@ -111,15 +111,18 @@ def _moved(case: Case, pair: tuple[list[Record], list[Record]], hold: Hold, key:
 @pytest.mark.long
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 def test_one_unit_moves_no_more_than_is_stated(relation: Relation, trials: Trials) -> None:
+    enough = len(trials.some(range(4000), 60))  # where it was tried in earnest
     for number, case in enumerate(cases(relation)):
         chance, worst = random.Random(number), [0, 0, 0.0]
-        for trial in trials.some(range(4000), 60):
+        for trial in range(4000):
+            if trial >= enough and worst[0] >= min(2, case.keys):
+                break
             found = _moved(case, _pair(chance, case.unit), _by_reference, f"k{trial}")
             worst = [max(pair) for pair in zip(worst, found, strict=True)]
         assert worst[0] <= min(case.keys, len(PAGES))
         assert worst[1] <= (2 if relation == "replace" and case.asked.question.user is None else 1)
         assert worst[2] <= case.squares
-        assert worst[0] >= min(2, case.keys)  # it is tried in earnest
+        assert worst[0] >= min(2, case.keys)
 
 
 @pytest.mark.long

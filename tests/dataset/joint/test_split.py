@@ -99,7 +99,7 @@ def searched(errors: list[float], law: Law, whole: float) -> float:
 @pytest.mark.long
 def test_no_search_finds_a_better_split(trials: Trials) -> None:
     chance = np.random.default_rng(2026)
-    for _ in range(trials(500, least=40)):
+    for _ in trials.some(range(500), 40):
         count = int(chance.integers(1, 9))
         errors = np.exp(chance.normal(scale=4.0, size=count)).tolist()
         whole = float(np.exp(chance.normal()))
