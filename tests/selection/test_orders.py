@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests import warm
 from tests.selection.panels import ORDERS, TRUE, second_order_people
 
 import chronodp as cdp
@@ -310,5 +309,4 @@ try:
 except InvalidArgument as error:
     print(error)
 """
-    said = subprocess.check_output([sys.executable, "-c", program], text=True)
-    assert "chronodp[models]" in said
+    assert "chronodp[models]" in warm.run("-c", program).stdout

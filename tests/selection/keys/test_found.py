@@ -11,6 +11,7 @@ import pytest
 from benchmarks.key_rules import LONE, MU, best_of_one_round, one_round
 from benchmarks.key_selection import hold
 from benchmarks.key_tables import KeyTable, flights, made
+from tests.conftest import SCALE
 
 from chronodp.engines import HeldKeys
 from chronodp.randomness import seeded
@@ -18,6 +19,7 @@ from chronodp.selection.keys import Rounds
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "keys"
 SEEDS = 10
+FLOWN = [("dest", 3), ("dest", 10), ("flight", 10), ("flight", 50)]
 REFERENCE: dict[tuple[str, int], float] = {
     (row["table"], row["m"]): row["mean"] for row in json.loads((GOLDEN / "default.json").read_text())["rows"]
 }
@@ -50,7 +52,7 @@ def year() -> dict[str, KeyTable]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "most"), [("dest", 3), ("dest", 10), ("flight", 10), ("flight", 50)])
+@pytest.mark.parametrize(("name", "most"), FLOWN if SCALE >= 1 else FLOWN[::3])
 def test_two_rounds_find_the_keys_of_flights(name: str, most: int, year: dict[str, KeyTable], tmp_path: Path) -> None:
     two, one, best = compared(year[name], most, tmp_path)
     assert two == pytest.approx(REFERENCE[name, most], rel=0.1)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.conftest import SCALE
 
 from chronodp.audit.exact import Outcomes
 from chronodp.audit.key_rules import Peeled
@@ -90,7 +91,10 @@ def test_worst_of_small_tables_is_delta_over_one_more(case: dict[str, Any]) -> N
 @pytest.mark.parametrize("case", WANTED["enumeration"], ids=str)
 def test_worst_of_all_tables_is_delta_over_one_more(case: dict[str, Any]) -> None:
     peel = Peel(case["eps"], case["delta"], case["k"], case["kbar"])
-    found = worst(Peeled(peel), neighbours(min(case.get("most", 3), 9 - 3 * (case["kbar"] - 1)), case["kbar"] + 1))
+    most = min(case.get("most", 3), 9 - 3 * (case["kbar"] - 1))
+    if SCALE < 1 and case["kbar"] > 2 and case["k"] > 1:
+        most = 1  # the worst pair is among these tables too, and there are sixteen times fewer
+    found = worst(Peeled(peel), neighbours(most, case["kbar"] + 1))
     assert found <= case["delta"] / (1 + case["delta"])
     assert found == pytest.approx(case["worst_delta"], rel=1e-4)
 

@@ -13,6 +13,7 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.conftest import SCALE
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import FailureCost, GaussianCost, decimal_value, dump, load
@@ -85,7 +86,8 @@ def erfc_between(x: Any) -> Any:
     return iv.mpf([min(one.a for one in ends), max(one.b for one in ends)])
 
 
-@pytest.mark.parametrize("rule", [*SHIPPED, Rounds(MU, 4e-7, 50)], ids=str)
+# Every third has every number, and every two of them together.
+@pytest.mark.parametrize("rule", [*(SHIPPED if SCALE >= 1 else SHIPPED[::3]), Rounds(MU, 4e-7, 50)], ids=str)
 @pytest.mark.long
 def test_a_lone_key_passes_within_delta_by_interval_arithmetic(rule: Rounds) -> None:
     before, mpmath.iv.prec = mpmath.iv.prec, 120
