@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from itertools import product
 
@@ -12,9 +13,10 @@ from scipy.sparse import coo_array
 from scipy.stats import beta, binom
 
 from chronodp.errors import InvalidArgument
+from chronodp.federated import membership
 from chronodp.federated.membership import attack, chance_under, make_canaries, toss
 from chronodp.randomness import seeded
-from tests.conftest import Trials
+from tests.conftest import SCALE, Trials
 from tests.federated.people import INPUTS
 
 
@@ -57,7 +59,9 @@ def worst_chance(canaries: int, guesses: int, right: int, epsilon: float, delta:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("canaries", "guesses"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (4, 4)])
+@pytest.mark.parametrize(
+    ("canaries", "guesses"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), *([(4, 4)] if SCALE >= 1 else [])]
+)
 def test_the_bound_is_the_worst_that_any_mechanism_does(canaries: int, guesses: int) -> None:
     for epsilon, delta in product((0.0, 0.5, 2.0), (0.0, 1e-3, 0.05)):
         for right in range(1, guesses + 1):
@@ -94,8 +98,12 @@ def test_the_bound_without_delta_is_clopper_and_pearsons() -> None:
 
 
 @pytest.mark.long
-def test_randomised_response_is_not_wronged_and_a_leak_is_found(trials: Trials) -> None:
+def test_randomised_response_is_not_wronged_and_a_leak_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Coins told truthfully with chance e / (1 + e) are exactly ε = 1: a bound above it is a false alarm."""
+    # A few numbers of right guesses come again and again.
+    monkeypatch.setattr(membership, "chance_under", functools.cache(chance_under))
     chance, runs, alarms = np.random.default_rng(1), trials(4000, least=400), 0
     truth = np.e / (1 + np.e)
     for _ in range(runs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from dataclasses import replace
@@ -195,9 +196,14 @@ def test_a_client_that_reveals_both_is_refused_by_the_server() -> None:
         meeting.server.receive(seal(crowd.identities["h00"], "h00", crowd.context, Phase.UNMASK, twice))
 
 
-def weak_mask(seed: int) -> RingVector:
-    """A mutant whose mask comes from a short seed and a generator that is not one of cryptography."""
-    return np.random.RandomState(seed).randint(0, 2**32, 64, dtype=np.uint32).astype("<u4")
+@functools.cache
+def weak_masks() -> NDArray[np.uint32]:
+    """A mutant's masks, one a row: they come from a short seed and a generator that is not one of cryptography."""
+    generator, masks = np.random.RandomState(), []
+    for seed in range(2**12):
+        generator.seed(seed)
+        masks.append(generator.randint(0, 2**32, 64, dtype=np.uint32))
+    return np.array(masks, "<u4")
 
 
 @pytest.mark.long
@@ -209,9 +215,9 @@ def test_masks_from_short_seeds_are_guessed_and_ours_are_not() -> None:
     crowd.vectors["h00"] = grid.encode(update)
 
     def guess(seen: RingVector) -> list[NDArray[np.float64]]:
-        guesses = (grid.decode(seen - weak_mask(seed)) for seed in range(2**12))
+        guesses = (grid.decode(numbers) for numbers in seen - weak_masks())
         return [numbers for numbers in guesses if np.max(np.abs(numbers)) < 0.1]
 
-    (found,) = guess(crowd.vectors["h00"] + weak_mask(3171))
+    (found,) = guess(crowd.vectors["h00"] + weak_masks()[3171])
     assert np.allclose(found, update, atol=grid.step)
     assert guess(masked(crowd)) == []

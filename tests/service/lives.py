@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,11 @@ epsilon = 1.0
 
 def write_months(folder: Path, *, people: int = 50, months: int = MONTHS, size: float = 1.0) -> None:
     """Write monthly readings of people, all of one size."""
+    (folder / "months.csv").write_text(_csv(people, months, size), encoding="utf-8")
+
+
+@functools.cache
+def _csv(people: int, months: int, size: float) -> str:
     times = pandas.date_range("2020-01-01", periods=months, freq="MS") + pandas.Timedelta(days=3)
     everyone = np.arange(people)
     frame = pandas.DataFrame(
@@ -76,7 +82,7 @@ def write_months(folder: Path, *, people: int = 50, months: int = MONTHS, size: 
             "kwh": size,
         }
     )
-    frame.to_csv(folder / "months.csv", index=False)
+    return str(frame.to_csv(index=False))
 
 
 def write_life_policy(
