@@ -63,7 +63,8 @@ def _located_tables(
     tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
     if question.user is None:
         return tables
-    located = exp.select("person", _cell(question).as_("cell"), "steps").from_("rows_")
+    located = exp.select("person", _cell(question).as_("cell", copy=False), "steps", copy=False)
+    located = located.from_("rows_", copy=False)
     return [*tables, ("located", located.hint(_GATHER, dialect=dialect) if gathered else located)]
 
 
@@ -72,10 +73,10 @@ def _held(question: Question, source: str, dialect: str, *, counted: bool = Fals
     steps = exp.column("steps")
     # What a row may hold beyond 32 bits can exceed 64 when added up.
     added = sum_of(steps, dialect) if question.row_limit <= ROW_LIMIT else exact_sum(steps)
-    held = exp.select("person", "cell", added.as_("raw")).from_(source)
+    held = exp.select("person", "cell", added.as_("raw", copy=False), copy=False).from_(source, copy=False)
     if counted or question.rows is not None:
-        held = held.select(exp.Count(this=exp.Star()).as_("counted"))
-    return held.group_by("person", "cell")
+        held = held.select(exp.Count(this=exp.Star()).as_("counted"), copy=False)
+    return held.group_by("person", "cell", copy=False)
 
 
 def _cell(question: Question) -> Term:
@@ -178,12 +179,12 @@ def _ranked_tables(
     question: Question, source: str, names: Sequence[str], key: str, dialect: str
 ) -> list[tuple[str, exp.Select]]:
     """What leads to ``ranked``: columns of people's cells, or of rows in them, beside the ranks of these cells."""
-    digested = exp.select(*names, person_digest(key).as_("digest")).from_(source)
+    digested = exp.select(*names, person_digest(key).as_("digest", copy=False), copy=False).from_(source, copy=False)
     seeds = seeds_of_digest(exp.column("digest"), dialect)
     return [
         ("digested", digested),
-        ("seeded", exp.select(*names, *_named(seeds)).from_("digested")),
-        ("ranked", exp.select(*names, *_named(_ranks(question))).from_("seeded")),
+        ("seeded", exp.select(*names, *_named(seeds), copy=False).from_("digested", copy=False)),
+        ("ranked", exp.select(*names, *_named(_ranks(question)), copy=False).from_("seeded", copy=False)),
     ]
 
 
@@ -212,7 +213,7 @@ def sum_of(term: Term, dialect: str) -> Term:
 
 def exact_sum(term: Term) -> Term:
     """Return a sum that bounds say nothing about: of 38 digits."""
-    return exp.Sum(this=exp.cast(term.copy(), _EXACT))
+    return exp.Sum(this=exp.cast(term.copy(), _EXACT, copy=False))
 
 
 def clipped_total(question: Question, steps: Term) -> Term:

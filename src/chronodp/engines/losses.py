@@ -68,40 +68,45 @@ def losses_statement(asked: LossesQuestion, parts: Sequence[Part], dialect: str 
     """
     question = asked.question
     tables = held_tables(question, parts, dialect, counted=asked.means)
-    held = exp.cast(held_size(question, asked.top, dialect, means=asked.means), "BIGINT").as_("size_")
+    held = exp.cast(held_size(question, asked.top, dialect, means=asked.means), "BIGINT", copy=False).as_(
+        "size_", copy=False
+    )
     limits = [("periods", asked.periods), ("groups_", asked.groups)]
     tables += [(f"candidates_{name}", _listed(name, numbers)) for name, numbers in limits]
     names = [f"kept_{index}" for index in range(len(asked.sizes))]
     if asked.whole_series:
-        cells = exp.select("person", held).from_("held")
+        cells = exp.select("person", held, copy=False).from_("held", copy=False)
         return _answer(asked, [*tables, ("cells", cells), *_scaled(asked, names, dialect)], names, dialect)
     clipped: list[Term] = [_least(exp.column("size_"), whole(size)) for size in asked.sizes]
     if question.user is None:
-        cells = exp.select(held).from_("held")
-        kept = [term.as_(name) for term, name in zip(clipped, names, strict=True)]
-        voters = exp.select(exp.column("size_").as_("all_"), *kept).from_("cells")
-        voters = voters.select("periods", "groups_").join("candidates_periods", join_type="cross")
-        voters = voters.join("candidates_groups_", join_type="cross")
+        cells = exp.select(held, copy=False).from_("held", copy=False)
+        kept = [term.as_(name, copy=False) for term, name in zip(clipped, names, strict=True)]
+        voters = exp.select(exp.column("size_").as_("all_"), *kept, copy=False).from_("cells", copy=False)
+        voters = voters.select("periods", "groups_", copy=False)
+        voters = voters.join("candidates_periods", join_type="cross", copy=False)
+        voters = voters.join("candidates_groups_", join_type="cross", copy=False)
         return _answer(asked, [*tables, ("cells", cells), ("voters", voters)], names, dialect)
     period = exp.IntDiv(this=exp.column("cell"), expression=whole(question.places)).as_("period")
-    sums = [_sum(term).as_(name) for term, name in zip(clipped, names, strict=True)]
+    sums = [_sum(term).as_(name, copy=False) for term, name in zip(clipped, names, strict=True)]
     count = exp.cast(exp.Count(this=exp.Star()), "BIGINT")
-    by_period = exp.select("person", count.as_("held_groups"), _sum(exp.column("size_")).as_("all_"), *sums)
-    in_groups = exp.select("person", "all_", "groups_", *_shares(names, "groups_", "held_groups"))
+    everything = _sum(exp.column("size_")).as_("all_", copy=False)
+    by_period = exp.select("person", count.as_("held_groups"), everything, *sums, copy=False)
+    in_groups = exp.select("person", "all_", "groups_", *_shares(names, "groups_", "held_groups"), copy=False)
     tables += [
-        ("cells", exp.select("person", period, held).from_("held")),
-        ("by_period", by_period.from_("cells").group_by("person", "period")),
-        ("in_groups", in_groups.from_("by_period").join("candidates_groups_", join_type="cross")),
+        ("cells", exp.select("person", period, held, copy=False).from_("held", copy=False)),
+        ("by_period", by_period.from_("cells", copy=False).group_by("person", "period", copy=False)),
+        ("in_groups", _crossed(in_groups, "by_period", "candidates_groups_")),
     ]
     if asked.whole_person:
-        totals = [_sum(exp.column(name)).as_(name) for name in ("all_", *names)]
-        by_person = exp.select("groups_", count.copy().as_("held_periods"), *totals).from_("in_groups")
-        voters = exp.select("all_", "periods", "groups_", *_shares(names, "periods", "held_periods"))
-        tables.append(("by_person", by_person.group_by("person", "groups_")))
-        tables.append(("voters", voters.from_("by_person").join("candidates_periods", join_type="cross")))
+        totals = [_sum(exp.column(name)).as_(name, copy=False) for name in ("all_", *names)]
+        by_person = exp.select("groups_", count.copy().as_("held_periods"), *totals, copy=False)
+        by_person = by_person.from_("in_groups", copy=False).group_by("person", "groups_", copy=False)
+        voters = exp.select("all_", "periods", "groups_", *_shares(names, "periods", "held_periods"), copy=False)
+        tables.append(("by_person", by_person))
+        tables.append(("voters", _crossed(voters, "by_person", "candidates_periods")))
     else:
-        voters = exp.select("all_", "periods", "groups_", *names).from_("in_groups")
-        tables.append(("voters", voters.join("candidates_periods", join_type="cross")))
+        voters = exp.select("all_", "periods", "groups_", *names, copy=False)
+        tables.append(("voters", _crossed(voters, "in_groups", "candidates_periods")))
     return _answer(asked, tables, names, dialect)
 
 
@@ -139,21 +144,23 @@ def _scaled(asked: LossesQuestion, names: Sequence[str], dialect: str) -> list[t
 
 
 def _answer(asked: LossesQuestion, tables: list[tuple[str, exp.Select]], names: Sequence[str], dialect: str) -> str:
-    lost = [exp.paren(exp.column("all_") - exp.column(name)) for name in names]
-    tables.append(
-        (
-            "losers",
-            exp.select("periods", "groups_", *(t.as_(n) for t, n in zip(lost, names, strict=True))).from_("voters"),
-        )
-    )
-    sums = [exact_sum(_weighed(asked, exp.column(name))).as_(name) for name in names]
-    answer = exp.select("periods", "groups_", *sums).from_("losers").group_by("periods", "groups_")
+    lost = [exp.paren(exp.column("all_") - exp.column(name), copy=False).as_(name, copy=False) for name in names]
+    losers = exp.select("periods", "groups_", *lost, copy=False).from_("voters", copy=False)
+    sums = [exact_sum(_weighed(asked, exp.column(name))).as_(name, copy=False) for name in names]
+    answer = exp.select("periods", "groups_", *sums, copy=False).from_("losers", copy=False)
+    tables.append(("losers", losers))
+    answer = answer.group_by("periods", "groups_", copy=False)
     return text_of(tables, answer, dialect)
+
+
+def _crossed(select: exp.Select, source: str, candidates: str) -> exp.Select:
+    """Return what is selected of each row of a source beside each candidate. Uses it up: there are many columns."""
+    return select.from_(source, copy=False).join(candidates, join_type="cross", copy=False)
 
 
 def _weighed(asked: LossesQuestion, lost: Term) -> Term:
     """The formula of `LossesQuestion.weighed`."""
-    beyond = exp.Greatest(this=whole(0), expressions=[exp.paren(lost - asked.cap // 10)], ignore_nulls=True)
+    beyond = exp.Greatest(this=whole(0), expressions=[exp.paren(lost - asked.cap // 10, copy=False)], ignore_nulls=True)
     return _least(lost.copy() + exp.paren(beyond * 3), whole(asked.cap))
 
 
@@ -178,4 +185,4 @@ def _least(one: Term, other: Term) -> Term:
 
 def _sum(term: Term) -> Term:
     # The grid is so coarse that no such sum, times how many periods there are, leaves 64 bits.
-    return exp.cast(exp.Sum(this=term.copy()), "BIGINT")
+    return exp.cast(exp.Sum(this=term.copy()), "BIGINT", copy=False)

@@ -68,8 +68,10 @@ def sizes_statement(asked: SizesQuestion, parts: Sequence[Part], dialect: str = 
     tables = _by_rows(asked, parts, dialect) if asked.rows else _by_cells(asked, parts, dialect)
     # Totals are whole numbers: more than a size is at least the size and 1.
     numbers: list[Term] = [whole(index) for index in range(len(asked.sizes) + 1)]
-    size = lookup(exp.column("total"), [size + 1 for size in asked.sizes], numbers).as_("size_")
-    tables.append(("sized", exp.select(size).from_("voters").where(exp.column("total") > 0)))
+    # As in `rows`, nothing that is built here is used twice, and nothing is copied: there are many sizes.
+    size = lookup(exp.column("total"), [size + 1 for size in asked.sizes], numbers).as_("size_", copy=False)
+    sized = exp.select(size, copy=False).from_("voters", copy=False).where(exp.column("total") > 0, copy=False)
+    tables.append(("sized", sized))
     answer = exp.select("size_", exp.Count(this=exp.Star()).as_("voters")).from_("sized").group_by("size_")
     return text_of(tables, answer, dialect)
 
@@ -80,10 +82,10 @@ def _by_cells(asked: SizesQuestion, parts: Sequence[Part], dialect: str) -> list
     tables = held_tables(question, parts, dialect, counted=asked.means)
     held = held_size(question, asked.top, dialect, means=asked.means)
     if question.user is None:
-        return [*tables, ("voters", exp.select(held.as_("total")).from_("held"))]
+        return [*tables, ("voters", _voters(held, "held"))]
     period = exp.IntDiv(this=exp.column("cell"), expression=whole(question.places))
     by: list[Term] = [exp.column("person")] if asked.whole_person else [exp.column("person"), period]
-    return [*tables, ("voters", exp.select(exact_sum(held).as_("total")).from_("held").group_by(*by))]
+    return [*tables, ("voters", _voters(exact_sum(held), "held").group_by(*by, copy=False))]
 
 
 def _by_rows(asked: SizesQuestion, parts: Sequence[Part], dialect: str) -> list[tuple[str, exp.Select]]:
@@ -92,10 +94,14 @@ def _by_rows(asked: SizesQuestion, parts: Sequence[Part], dialect: str) -> list[
     tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
     size = between(whole(0), exp.Abs(this=steps), whole(asked.top))
     if question.user is None:
-        return [*tables, ("voters", exp.select(size.as_("total")).from_("rows_"))]
+        return [*tables, ("voters", _voters(size, "rows_"))]
     by = ["person"] if asked.whole_person else ["person", "period"]
     # Each row is within 64 bits, so their mean is; their sum need not be.
     rows = exp.select(*by, size.as_("size_")).from_("rows_").where(steps.copy().neq(whole(0)))
     count = wide(exp.Count(this=exp.Star()), dialect)
     mean = exp.IntDiv(this=wide(exact_sum(exp.column("size_")), dialect), expression=count)
-    return [*tables, ("sizes", rows), ("voters", exp.select(mean.as_("total")).from_("sizes").group_by(*by))]
+    return [*tables, ("sizes", rows), ("voters", _voters(mean, "sizes").group_by(*by, copy=False))]
+
+
+def _voters(total: Term, source: str) -> exp.Select:
+    return exp.select(total.as_("total", copy=False), copy=False).from_(source, copy=False)
