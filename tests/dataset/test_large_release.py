@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.conftest import SCALE
 
 import chronodp as cdp
 from chronodp.dataset import Aggregate, ReleaseTogether, plan_together
@@ -15,7 +16,16 @@ from chronodp.ledger import MOST_CELLS, MOST_LISTED, Ledger
 from chronodp.randomness import seeded
 from chronodp.series import Release
 
-MANY = MOST_LISTED + 5
+LISTED = MOST_LISTED if SCALE >= 1 else 2**14
+MANY = LISTED + 5
+
+
+@pytest.fixture(autouse=True)
+def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only few are asked for, texts list fewer numbers and parts hold fewer: what is told of them is the same."""
+    listed = "ledger.numbers.MOST_LISTED", "dataset.joint.release.MOST_LISTED"
+    for name in (*listed, "ledger.numbers.PART", "series.shown_view._MOST_AT_ONCE"):
+        monkeypatch.setattr(f"chronodp.{name}", LISTED)
 
 
 @pytest.fixture
@@ -36,7 +46,7 @@ def released(ledger: Ledger, count: int, request: str) -> Release:
 
 @pytest.mark.long
 def test_a_text_lists_numbers_up_to_the_limit_and_names_parts_above(ledger: Ledger) -> None:
-    small, large = released(ledger, MOST_LISTED, "small"), released(ledger, MANY, "large")
+    small, large = released(ledger, LISTED, "small"), released(ledger, MANY, "large")
     assert isinstance(json.loads(small.text)["noisy"], list)
     described = json.loads(large.text)["noisy"]
     assert (described["kind"], described["cells"], len(described["sha256"])) == ("numbers", MANY, 2)
@@ -84,7 +94,7 @@ def test_a_part_that_was_changed_in_the_ledger_is_never_shown(ledger: Ledger) ->
 
 @pytest.mark.long
 def test_several_queries_share_the_limit_of_the_text(ledger: Ledger, tmp_path: Path) -> None:
-    half = MOST_LISTED // 2
+    half = LISTED // 2
     for request, last in (("listed", half), ("named", half + 1)):
         plan = plan_together({"b": totals(half), "a": totals(last, first=1e6)}, epsilon=1.0)
         made = plan.release(ledger, dataset="meters", request=request, progress=lambda _: None)
