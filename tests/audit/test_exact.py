@@ -112,8 +112,8 @@ def test_says_when_there_is_too_much_to_enumerate() -> None:
 
 
 def test_mass_that_was_not_followed_counts_for_the_mechanism_when_accusing_it() -> None:
-    first = Outcomes({"a": Fraction(1, 2), "b": Fraction(1, 2)}, Fraction(0))
-    second = Outcomes({"a": Fraction(1, 4)}, Fraction(3, 4))
+    first = Outcomes.of({"a": Fraction(1, 2), "b": Fraction(1, 2)}, Fraction(0))
+    second = Outcomes.of({"a": Fraction(1, 4)}, Fraction(3, 4))
     finding = compare_outcomes([(first, second)])
     assert finding.ratio == 1
     assert finding.impossible == 0

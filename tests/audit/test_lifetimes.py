@@ -105,6 +105,7 @@ def test_a_broken_rule_loses_what_the_page_says(mutant: Mutant) -> None:
     assert sound.outcome == "holds"
     assert lost(sound) <= promised + 1e-12
     assert caught.outcome == "refuted"
+    assert caught.lower >= mutant.epsilon
     assert lost(caught) == pytest.approx(true, abs=1e-12)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from tests.conftest import Trials
+from tests.conftest import SCALE, Trials
 
 from chronodp.accounting import gaussian
 from chronodp.audit.allowance import Allowance
@@ -19,7 +19,7 @@ from chronodp.audit.outputs import collect
 from chronodp.audit.scores import learn
 from chronodp.audit.statistical import Sampled, Stakes, best_event
 from chronodp.privacy import Claim, Cost, Event, GaussianCost, LaplaceCost, PureCost, Report
-from chronodp.randomness import Entropy
+from chronodp.randomness import Entropy, secure
 
 STEPS = 2**12
 DELTA = 1e-5
@@ -71,14 +71,27 @@ KNOWN = {
 }
 
 
+STATED = {"randomised response": 500_000, "Laplace": 500_000, "Gaussian": 2_000_000}
+# Five deviations of what is proved are left with these; where they do not suffice the stated number follows.
+FEWER = {"randomised response": 200_000, "Laplace": 300_000, "Gaussian": 800_000}
+
+
+def counts(name: str, stated: int) -> tuple[int, ...]:
+    return (stated,) if SCALE >= 1 else (FEWER[name], stated)
+
+
 @pytest.mark.parametrize("name", KNOWN)
 @pytest.mark.long
 def test_reaches_nine_tenths_of_the_truth(name: str) -> None:
     tried = KNOWN[name]
-    reached = Sampled().attack(tried, Allowance(samples=2_000_000 if name == "Gaussian" else 500_000))
     assert tried.epsilon == pytest.approx(1.0, abs=1e-9)
-    assert 0.9 * tried.epsilon < reached.lower < tried.epsilon
-    assert not reached.refuted
+    for samples in counts(name, STATED[name]):
+        reached = Sampled().attack(tried, Allowance(samples=samples))
+        assert reached.lower < tried.epsilon
+        assert not reached.refuted
+        if reached.lower > 0.9 * tried.epsilon:
+            return
+    pytest.fail(f"{reached} with the stated number of samples")
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -87,7 +100,7 @@ def test_a_claim_a_twentieth_too_small_is_refuted(name: str) -> None:
     claimed = KNOWN[name]
     cost: Cost = GaussianCost(1.0, SIGMA * 1.1) if name == "Gaussian" else PureCost(0.95)
     bold = case(claimed.mechanism, claimed.many, cost, delta=claimed.delta)
-    assert Sampled().attack(bold, Allowance(samples=2_000_000)).refuted
+    assert any(Sampled().attack(bold, Allowance(samples=samples)).refuted for samples in counts(name, 2_000_000))
 
 
 @pytest.mark.long
@@ -108,12 +121,11 @@ def test_a_known_likelihood_is_used() -> None:
 
 def false_alarms(runs: int, error: float, *, held_out: bool) -> int:
     """How often a sound mechanism is accused; without a second sample the event is judged by what chose it."""
-    tried = KNOWN["Laplace"]
+    # One that takes no entropy is not run again and again to see that it follows from it.
+    tried = case(lambda value: add_laplace(value, entropy=secure()), laplace_many, LaplaceCost(1.0, 1.0))
     if held_out:
         allowance = Allowance(samples=5_000, error=error)
         return sum(Sampled().attack(tried, allowance).refuted for _ in range(runs))
-    from chronodp.randomness import secure
-
     entropy, alarms, size = secure(), 0, 2_500
     for _ in range(runs):
         samples = (collect(laplace_many(0, size, entropy=entropy)), collect(laplace_many(1, size, entropy=entropy)))

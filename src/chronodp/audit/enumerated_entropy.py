@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,8 @@ __all__ = ["BITS", "EnumeratedEntropy", "Unfollowed", "Weights", "exponential", 
 
 BITS = 300
 _TAIL = Fraction(1, 2**80)
+_LEAST_BITS = 8  # that one draw is followed at least, however unlikely what came before
+_STEP_BITS = 4
 
 
 class Unfollowed(Exception):
@@ -47,8 +49,14 @@ def weigh(chances: Iterable[Fraction]) -> Weights:
     return _over(whole, tuple(chance.numerator * (whole // chance.denominator) for chance in kept))
 
 
+Law: TypeAlias = Callable[[float], Weights]
+"""Makes the probabilities of noise of a scale, the last of them that of all beyond."""
+
+
 class EnumeratedEntropy:
     """Follows a script of choices, then always takes the first possible one. An `Entropy` for one run.
+
+    Noise is followed out to a tail of 2^-80; with ``bits``, no further than to where the tail has 2^-bits of all runs.
 
     Attributes:
         share: of all choices taken so far, over ``whole``; not in lowest terms.
@@ -57,8 +65,9 @@ class EnumeratedEntropy:
 
     seeded = True
 
-    def __init__(self, script: Sequence[int]) -> None:
+    def __init__(self, script: Sequence[int], bits: int | None = None) -> None:
         self._script = script
+        self._bits = bits
         self._path: list[tuple[int, int | None]] = []  # each choice taken, and the next one possible in its place
         self.share = 1
         self.whole = 1
@@ -92,30 +101,35 @@ class EnumeratedEntropy:
 
     def laplace(self, scale: float, size: Shape) -> NDArray[np.int64]:
         """Choose each integer that the noise can be, out to the tail."""
-        return self._noise(_laplace_weights(scale), size)
+        return self._noise(_laplace_weights, scale, size)
 
     def gaussian(self, scale: float, size: Shape) -> NDArray[np.int64]:
         """Choose each integer that the noise can be, out to the tail."""
-        return self._noise(_gaussian_weights(scale), size)
+        return self._noise(_gaussian_weights, scale, size)
 
     def exponential(self, scale: float, size: Shape) -> NDArray[np.int64]:
         """Choose each integer that the noise can be, out to the tail."""
-        return self._noise(_exponential_weights(scale), size, least=0)
+        return self._noise(_exponential_weights, scale, size, least=0)
 
     def _coins(self, coins: list[Weights], shape: Shape) -> NDArray[np.bool_]:
         drawn = [self._choose(coin) == 1 for coin in coins]
         return np.array(drawn, dtype=np.bool_).reshape(shape)
 
-    def _noise(self, weights: Weights, size: Shape, least: int | None = None) -> NDArray[np.int64]:
-        beyond = len(weights.shares) - 1
-        first = -(beyond // 2) if least is None else least
+    def _noise(self, law: Law, scale: float, size: Shape, least: int | None = None) -> NDArray[np.int64]:
         drawn = []
         for _ in range(math.prod(size) if isinstance(size, tuple) else size):
+            weights = law(scale) if self._bits is None else _followed(law, scale, self._bits_left(), least is None)
+            beyond = len(weights.shares) - 1
             choice = self._choose(weights)
             if choice == beyond:
                 raise Unfollowed
-            drawn.append(choice + first)
+            drawn.append(choice - beyond // 2 if least is None else choice + least)
         return np.array(drawn, dtype=np.int64).reshape(size)
+
+    def _bits_left(self) -> int:
+        """Return b so that 2^-b of this run is at most 2^-bits of all; in steps, so that few are known."""
+        used = self.whole.bit_length() - self.share.bit_length() - 1  # the run has at most 2^-used of all
+        return max(_LEAST_BITS, (self._bits or 0) - used // _STEP_BITS * _STEP_BITS)
 
     def following(self) -> list[int]:
         """Return the script of the next run in lexical order, empty after the last."""
@@ -167,6 +181,20 @@ def _coin(numerator: int, denominator: int) -> Weights:
 def _exponential_coin(exponent: float) -> Weights:
     chance = exponential(-Fraction(exponent))
     return weigh([1 - chance, chance])
+
+
+@lru_cache(maxsize=4096)
+def _followed(law: Law, scale: float, bits: int, both_sides: bool) -> Weights:
+    """Return probabilities of what noise can be out to a tail of at most 2^-bits, then of the tail."""
+    *inside, beyond = law(scale).shares
+    whole = law(scale).whole
+    cut = 0
+    while True:
+        lost = beyond + (inside[cut] if both_sides else 0) + inside[len(inside) - 1 - cut]
+        if lost << bits > whole:
+            break
+        beyond, cut = lost, cut + 1
+    return _over(whole, (*inside[cut if both_sides else 0 : len(inside) - cut], beyond))
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol, TypeVar
 
 from chronodp.audit.enumerated_entropy import BITS, EnumeratedEntropy, Unfollowed, exponential
@@ -29,7 +30,6 @@ Data_contra = TypeVar("Data_contra", contravariant=True)
 Anything = TypeVar("Anything")
 
 _MOST_RUNS = 1_000_000
-_NOTHING = Fraction(0)
 _ROUNDED = 2.0**-50  # more than what two rounded quotients are wrong by, as a share of them
 _LEAST = 1e-300  # above it a quotient loses no digits
 
@@ -42,17 +42,39 @@ class Mechanism(Protocol[Data_contra]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcomes:
-    """A mechanism's output distribution on one input.
+    """A mechanism's output distribution on one input, over one denominator: fractions in lowest terms take far longer.
 
     Attributes:
-        probabilities: probability of every output that was reached.
-        unresolved: probability of noise so large that it was not followed.
+        shares: of every output that was reached.
+        lost: the share of noise so large that it was not followed.
+        whole: their denominator.
     """
 
-    probabilities: Mapping[Hashable, Fraction]
-    unresolved: Fraction
+    shares: Mapping[Hashable, int]
+    lost: int
+    whole: int
+
+    @classmethod
+    def of(cls, probabilities: Mapping[Hashable, Fraction], unresolved: Fraction) -> Outcomes:
+        """Return a distribution that is given by fractions."""
+        whole = math.lcm(unresolved.denominator, *{part.denominator for part in probabilities.values()})
+
+        def over(part: Fraction) -> int:
+            return part.numerator * (whole // part.denominator)
+
+        return cls({output: over(part) for output, part in probabilities.items()}, over(unresolved), whole)
+
+    @cached_property
+    def probabilities(self) -> Mapping[Hashable, Fraction]:
+        """Probability of every output that was reached."""
+        return {output: Fraction(share, self.whole) for output, share in self.shares.items()}
+
+    @cached_property
+    def unresolved(self) -> Fraction:
+        """Probability of noise so large that it was not followed."""
+        return Fraction(self.lost, self.whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +175,15 @@ def examine(
     neighbours: Iterable[tuple[Anything, Anything]],
     *,
     most_runs: int = _MOST_RUNS,
+    bits: int | None = None,
 ) -> Finding:
     """Return the worst that any of the neighbouring pairs shows, in either direction.
+
+    Args:
+        mechanism: what is run.
+        neighbours: pairs of inputs.
+        most_runs: paths that may be walked for one input.
+        bits: noise is followed no further along a path than to where 2^-bits of all runs is left.
 
     >>> def truthful(bit, *, entropy):              # randomised response: true with probability 3/4
     ...     return bit ^ int(not entropy.coins(3, 4))
@@ -167,7 +196,7 @@ def examine(
     def of(data: Anything) -> Outcomes:
         key = freeze(data)
         if key not in known:
-            known[key] = outcomes(lambda entropy: mechanism(data, entropy=entropy), most_runs=most_runs)
+            known[key] = outcomes(lambda entropy: mechanism(data, entropy=entropy), most_runs=most_runs, bits=bits)
         return known[key]
 
     return compare_outcomes([(of(first), of(second)) for first, second in neighbours])
@@ -181,7 +210,7 @@ def compare_outcomes(pairs: Iterable[tuple[Outcomes, Outcomes]]) -> Finding:
     aligned = tuple(_both_ways(kept))
     here, there, where = 1, 1, None  # the worst ratio so far, and its output
     for ordered, (first, _) in zip(aligned, _ordered(kept), strict=True):
-        for output, (probability, known) in zip(first.probabilities, ordered.shares, strict=True):
+        for output, (probability, known) in zip(first.shares, ordered.shares, strict=True):
             other = known + ordered.lost[1]
             if not other:
                 return Finding(None, output, kept, aligned)
@@ -190,7 +219,7 @@ def compare_outcomes(pairs: Iterable[tuple[Outcomes, Outcomes]]) -> Finding:
     return Finding(Fraction(here, there), where, kept, aligned)
 
 
-def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -> Outcomes:
+def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS, bits: int | None = None) -> Outcomes:
     """Return the output distribution of a run, by walking through every outcome of what it draws."""
     found: dict[Hashable, dict[int, int]] = {}  # of each output, shares summed by their denominator
     unresolved: dict[int, int] = {}
@@ -198,7 +227,7 @@ def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -
     for runs in itertools.count(1):
         if runs > most_runs:
             raise InvalidArgument("mechanism", None, f"small enough to enumerate in {most_runs} runs")
-        entropy = EnumeratedEntropy(script)
+        entropy = EnumeratedEntropy(script, bits)
         try:
             reached = found.setdefault(freeze(run(entropy)), {})
         except Unfollowed:
@@ -206,8 +235,18 @@ def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -
         reached[entropy.whole] = reached.get(entropy.whole, 0) + entropy.share
         script = entropy.following()
         if not script:
-            return Outcomes({output: total(parts) for output, parts in found.items()}, total(unresolved))
+            return _together(found, unresolved)
     raise AssertionError("unreachable")
+
+
+def _together(found: Mapping[Hashable, Mapping[int, int]], unresolved: Mapping[int, int]) -> Outcomes:
+    whole = math.lcm(*unresolved, *{whole for parts in found.values() for whole in parts})
+    times: dict[int, int] = {}  # by denominator: there are few of them, and many outputs
+
+    def over(parts: Mapping[int, int]) -> int:
+        return sum(share * (times.get(part) or times.setdefault(part, whole // part)) for part, share in parts.items())
+
+    return Outcomes({output: over(parts) for output, parts in found.items()}, over(unresolved), whole)
 
 
 def total(parts: Mapping[int, int]) -> Fraction:
@@ -236,15 +275,11 @@ def _both_ways(pairs: Iterable[tuple[Outcomes, Outcomes]]) -> Iterator[_Aligned]
 
 
 def _align(first: Outcomes, second: Outcomes) -> _Aligned:
-    parts = [*first.probabilities.values(), *second.probabilities.values(), first.unresolved, second.unresolved]
-    whole = math.lcm(*{part.denominator for part in parts})
-
-    def over(part: Fraction) -> int:
-        return part.numerator * (whole // part.denominator)
-
-    others = second.probabilities
-    shares = tuple((over(part), over(others.get(output, _NOTHING))) for output, part in first.probabilities.items())
-    return _Aligned(shares, (over(first.unresolved), over(second.unresolved)), whole)
+    whole = math.lcm(first.whole, second.whole)
+    here, there = whole // first.whole, whole // second.whole
+    others = second.shares
+    shares = tuple((share * here, others.get(output, 0) * there) for output, share in first.shares.items())
+    return _Aligned(shares, (first.lost * here, second.lost * there), whole)
 
 
 def _range(ordered: _Aligned) -> float:
@@ -259,12 +294,10 @@ def _range(ordered: _Aligned) -> float:
 
 
 def _impossible(first: Outcomes, second: Outcomes) -> Fraction:
-    if second.unresolved:
+    if second.lost:
         return Fraction(0)
-    return sum(
-        (first.probabilities[output] for output in first.probabilities.keys() - second.probabilities.keys()),
-        Fraction(0),
-    )
+    alone = sum(first.shares[output] for output in first.shares.keys() - second.shares.keys())
+    return Fraction(alone, first.whole)
 
 
 def _log(ratio: Fraction) -> float:

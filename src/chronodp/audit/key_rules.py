@@ -53,7 +53,7 @@ class Weighted:
     def law(self, people: People) -> Outcomes:
         """Return the probability of every set of keys, each with the least noisy weight that is like its own."""
         probabilities = {output: Fraction(part) for output, part in self.chances(people).items()}
-        return Outcomes(probabilities, 1 - sum(probabilities.values(), Fraction(0)))
+        return Outcomes.of(probabilities, 1 - sum(probabilities.values(), Fraction(0)))
 
     def chances(self, people: People) -> dict[Any, Any]:
         """Return the same in the numbers that the noise's law comes in."""
@@ -108,7 +108,7 @@ class Ruled:
             words: Any = EdgeWords(branches, entries)
             return self(people, entropy=words)
 
-        return Outcomes(follow(run), Fraction(0))
+        return Outcomes.of(follow(run), Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Peeled:
             accepted: Any = Accepted(branches)
             return self(table, entropy=accepted)
 
-        return Outcomes(follow(run), Fraction(0))
+        return Outcomes.of(follow(run), Fraction(0))
 
 
 def candidates(people: People) -> list[int]:

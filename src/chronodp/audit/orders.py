@@ -58,7 +58,7 @@ class Orders:
         for order, chance in law.probabilities.items():
             output = tuple(values[place] for place in _items(order))
             made[output] = made.get(output, Fraction(0)) + chance
-        return Outcomes(made, law.unresolved)
+        return Outcomes.of(made, law.unresolved)
 
     def _walk(self, values: Values) -> Outcomes:
         def run(entropy: Entropy) -> object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -28,14 +28,15 @@ class Entry:
         name: of the mechanism, in words.
         covers: the public classes and functions that stand for it.
         precision: what is done about finite precision.
-        cases: makes the cases, each with a claim of the mechanism's own making; none if nothing is claimed.
+        cases: makes the cases, each with a claim of the mechanism's own making, some as they are wanted; none if
+            nothing is claimed.
         unclaimed: what is said in place of a claim.
     """
 
     name: str
     covers: tuple[object, ...]
     precision: str
-    cases: Callable[[], tuple[AuditCase, ...]] = tuple
+    cases: Callable[[], Iterable[AuditCase]] = tuple
     unclaimed: str = ""
 
     def __post_init__(self) -> None:

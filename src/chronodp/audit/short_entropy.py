@@ -22,7 +22,7 @@ class ShortEntropy(EnumeratedEntropy):
 
     def laplace(self, scale: float, size: Shape) -> NDArray[np.int64]:
         """Choose each integer that the noise can be, out to 12 scales."""
-        return self._noise(_weights(scale), size)
+        return self._noise(_weights, scale, size)
 
 
 @lru_cache(maxsize=64)

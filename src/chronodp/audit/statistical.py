@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 _FIRST = 0.2  # share of the samples that choose the event
 _MOST_FIRST = 1_000_000
-_LEAST = 500
+_LEAST = 200  # with fewer nothing is proved, however little time there is
 _FEWEST = 20  # times that an event must come in the choosing sample to be chosen
 _BATCH = 1_000_000
 _PATIENCE = 0.2  # seconds that the pace is measured over: what a call costs once must not count for each output
@@ -133,27 +133,39 @@ class Sampled:
         first, second = _sizes(case, allowance, entropy, len(rules))
         sure = float(ndtri(1 - allowance.error / len(rules)))
         events = _choose(case, rules, Stakes(first, second, sure), entropy)
-        found = []
-        for rule, event in zip(rules, events, strict=True):
-            if event is not None:
-                found.append((prove(case, rule, event, second, allowance.error / len(rules), entropy), event))
+        chosen = [(rule, event) for rule, event in zip(rules, events, strict=True) if event is not None]
+        lowers = prove(case, chosen, second, allowance.error / len(rules), entropy)
+        found = [(lower, event) for lower, (_, event) in zip(lowers, chosen, strict=True)]
         if not found:
             return Reached(self.auditor, 0.0, None, False, "nothing told the neighbours apart")
         lower, event = max(found, key=lambda pair: pair[0])
         return Reached(self.auditor, lower, None, lower > case.epsilon, event.name)
 
 
-def prove(case: AuditCase, rule: Rule, event: Event, samples: int, error: float, entropy: Entropy) -> float:
-    """Return the lower bound on epsilon from fresh samples of one event, wrong with at most ``error``."""
-    hits = [
-        np.sum([event.count(batch) for batch in _batches(case, data, samples, entropy)], axis=0).tolist()
-        for data in (event.first, event.second)
-    ]
-    each = error / len(event.cuts)
-    return max(
-        rule.epsilon(largest_refuted(rule, Counts(first, second, samples), weight, each))
-        for first, second, weight in zip(*hits, event.weights, strict=True)
-    )
+def prove(
+    case: AuditCase, chosen: Sequence[tuple[Rule, Event]], samples: int, error: float, entropy: Entropy
+) -> list[float]:
+    """Return for each event the lower bound on epsilon from fresh samples, each wrong with at most ``error``.
+
+    Events on the same input are counted in the same samples: errors add up whether they come together or not.
+    """
+    inputs = {id(data): data for _, event in chosen for data in (event.first, event.second)}
+    hits: dict[tuple[int, int], NDArray[np.int64]] = {}  # of each input, and each event that looks at it
+    for key, data in inputs.items():
+        looking = [place for place, (_, event) in enumerate(chosen) if key in (id(event.first), id(event.second))]
+        for batch in _batches(case, data, samples, entropy):
+            for place in looking:
+                hits[key, place] = chosen[place][1].count(batch) + hits.get((key, place), 0)
+    found = []
+    for place, (rule, event) in enumerate(chosen):
+        counts = (hits[id(event.first), place].tolist(), hits[id(event.second), place].tolist())
+        each = error / len(event.cuts)
+        levels = (
+            largest_refuted(rule, Counts(first, second, samples), weight, each)
+            for first, second, weight in zip(*counts, event.weights, strict=True)
+        )
+        found.append(max(map(rule.epsilon, levels)))
+    return found
 
 
 def best_event(

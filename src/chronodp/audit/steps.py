@@ -81,7 +81,7 @@ class StepEnumerator(Generic[State]):
             paths = following
         for (told, _), (chance, _state) in paths.items():
             done[told] = done.get(told, Fraction(0)) + chance
-        return Outcomes(done, lost)
+        return Outcomes.of(done, lost)
 
     def _branches(
         self, run: Callable[[Entropy], tuple[State, Hashable]]

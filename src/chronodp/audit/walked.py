@@ -16,6 +16,8 @@ from chronodp.privacy import BoundedRangeCost
 __all__ = ["Enumerated", "Known", "Lawful", "epsilon_at", "report_finding"]
 
 _POINTS = 7
+_BITS = 80  # of an answer that is e^2ε less likely: a tail must be far less likely than what ε makes of an answer
+_BIT = math.log(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,12 @@ class Enumerated:
             raise Unfit("it takes no entropy, so its outcomes cannot be walked through")
         check_replay(case)
         try:
-            finding = examine(case.run_with, case.neighbours, most_runs=allowance.runs)
+            finding = examine(
+                case.run_with,
+                case.neighbours,
+                most_runs=allowance.runs,
+                bits=_BITS + math.ceil(2 * case.epsilon / _BIT),
+            )
         except InvalidArgument as error:
             raise Unfit(str(error)) from error
         return report_finding(self.auditor, finding, case)
@@ -67,7 +74,7 @@ class Known:
 
 def report_finding(auditor: str, finding: Finding, case: AuditCase) -> Reached:
     """Return what a finding says about a claim."""
-    if all(len(law.probabilities) == 1 and not law.unresolved for pair in finding.pairs for law in pair):
+    if all(len(law.shares) == 1 and not law.lost for pair in finding.pairs for law in pair):
         raise Unfit("it is not random: one input always gives one output")
     refuted = finding.refutes(case.epsilon, case.delta)
     # Mass that was not followed is counted once in a sum, but at every output in a ratio: the sum may prove more.

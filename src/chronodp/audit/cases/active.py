@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from chronodp.audit.case import AuditCase
@@ -53,15 +54,13 @@ def _case(name: str, unit: RecordUnit, max_stays: int | None, days: tuple[tuple[
     )
 
 
-def _actives() -> tuple[AuditCase, ...]:
+def _actives() -> Iterator[AuditCase]:
     # Those that reach farthest: two stays as long as they can be, or one; and others that are cut.
     lives: tuple[Days, ...] = ((2, 6), (2, 3, 7), (2, 4, 8), (0, 5, 6), tuple(range(_DAYS)), (0, 4, 8), (1, 5, 6, 9))
     whole: tuple[tuple[Days, Days], ...] = tuple(((), days) for days in lives)
     parts: tuple[tuple[Days, Days], ...] = tuple(((1, 8), (1, day, day + 1, 8)) for day in range(2, 7))
-    return (
-        _case("active people, two stays of a person", User(), 2, whole),
-        _case("active people, two days of a person", Window(2), None, parts),
-    )
+    yield _case("active people, two stays of a person", User(), 2, whole)
+    yield _case("active people, two days of a person", Window(2), None, parts)
 
 
 ENTRIES = (

@@ -75,7 +75,7 @@ class Choices:
         exact: dict[Hashable, Fraction] = {
             output: Fraction(chance * (1 - _ROUNDING)) for output, chance in chances.items()
         }
-        return Outcomes(exact, 1 - sum(exact.values(), Fraction(0)))
+        return Outcomes.of(exact, 1 - sum(exact.values(), Fraction(0)))
 
     def _weighed(self, more: int, median: int, upper: int) -> tuple[Joint, tuple[int, ...]]:
         joint = self.design.joint(median, upper)
@@ -119,7 +119,7 @@ class Edges:
             edges.found(index).edges: Fraction(chance * (1 - _ROUNDING))
             for index, chance in zip(edges.first, chances, strict=True)
         }
-        return Outcomes(exact, 1 - sum(exact.values(), Fraction(0)))
+        return Outcomes.of(exact, 1 - sum(exact.values(), Fraction(0)))
 
     def _planned(self, world: list[Record], epsilon: float, by_rows: bool) -> FindPlan:
         asked = _days(world, max_periods=2).histogram("kwh", edges=(0, Find(0.5, between=(1.0, 64.0))), of="rows")

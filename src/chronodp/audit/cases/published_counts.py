@@ -140,7 +140,7 @@ class PlannedCounts:
             return tuple((key, noisy) for key, found, noisy in told if found)
 
         probabilities = follow(run)
-        return Outcomes(probabilities, 1 - sum(probabilities.values(), Fraction(0)))
+        return Outcomes.of(probabilities, 1 - sum(probabilities.values(), Fraction(0)))
 
 
 @cache

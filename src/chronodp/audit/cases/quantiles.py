@@ -66,7 +66,7 @@ class DrawnEdges:
                 for place, part in enumerate(self._chances(step, running[first : last + 1]))
             }
         exact: dict[Hashable, Fraction] = {one: Fraction(chance * (1 - _ROUNDING)) for one, chance in chances.items()}
-        return Outcomes(exact, 1 - sum(exact.values(), Fraction(0)))
+        return Outcomes.of(exact, 1 - sum(exact.values(), Fraction(0)))
 
     def _chances(self, step: Step, below: Any) -> list[float]:
         design = choice_of(self._way, step, len(below), 1)

@@ -61,7 +61,7 @@ def law_of_exponential(design: ChoiceDesign, values: Values) -> Outcomes:
     exponents = exponents_of(design, score_gaps(design, utilities))
     tried = outcomes(lambda entropy: attempt_exponential(exponents, entropy, 1)).probabilities
     accepted = 1 - tried.get(None, Fraction(0))
-    return Outcomes({place: part / accepted for place, part in tried.items() if place is not None}, Fraction(0))
+    return Outcomes.of({place: part / accepted for place, part in tried.items() if place is not None}, Fraction(0))
 
 
 def _choices() -> tuple[AuditCase, ...]:

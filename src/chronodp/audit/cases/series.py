@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -52,8 +52,11 @@ def coarse_plan(visits: tuple[str, ...], *, thin: float = 1.0) -> Plan:
     return replace(plan, design=coarse)
 
 
-def _releases() -> tuple[AuditCase, ...]:
-    return (_release("laplace", 0.0), _release("gaussian", _DELTA), *_shaped(), _counted())
+def _releases() -> Iterator[AuditCase]:
+    yield _release("laplace", 0.0)
+    yield _release("gaussian", _DELTA)
+    yield from _shaped()
+    yield _counted()
 
 
 def _release(law: str, delta: float) -> AuditCase:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -56,23 +56,21 @@ class _Kind:
         )
 
 
-def _streams() -> tuple[AuditCase, ...]:
+def _streams() -> Iterator[AuditCase]:
     loud, often = (Linear(), Sampled()), (Linear(),)
     total = RunningTotal()
-    return (
-        _stream("a running total, decaying buffers", _Kind(total, _LOOSE), loud),
-        _stream("a running total, a person in two steps", _Kind(total, _LOOSE, periods=2), often),
-        _stream("a running total without end, decaying buffers", _Kind(total, _LOOSE, None), often),
-        _stream("a running total, a tree", _Kind(total, horizon=30), often, steps=30),
-        _stream("a running total without end, a tree", _Kind(total, horizon=None), often, steps=32),
-        _stream("a running total, plain Laplace noise", _Kind(total), loud),
-        _stream("each period, plain Laplace noise", _Kind(EachPeriod()), loud),
-        _stream("each period, plain Gaussian noise", _Kind(EachPeriod(), _LOOSE, periods=3), often),
-        _stream("a moving average", _Kind(Rolling(12), _LOOSE, 16, periods=2), often, steps=16),
-        _stream("a weighted average", _Kind(Ewm(0.1), _LOOSE, 16, periods=2), often, steps=16),
-        _adaptive("a running total whose one visit follows its answers", _when_noise_is_far),
-        _adaptive("a running total whose values follow its answers", _pressing),
-    )
+    yield _stream("a running total, decaying buffers", _Kind(total, _LOOSE), loud)
+    yield _stream("a running total, a person in two steps", _Kind(total, _LOOSE, periods=2), often)
+    yield _stream("a running total without end, decaying buffers", _Kind(total, _LOOSE, None), often)
+    yield _stream("a running total, a tree", _Kind(total, horizon=30), often, steps=30)
+    yield _stream("a running total without end, a tree", _Kind(total, horizon=None), often, steps=32)
+    yield _stream("a running total, plain Laplace noise", _Kind(total), loud)
+    yield _stream("each period, plain Laplace noise", _Kind(EachPeriod()), loud)
+    yield _stream("each period, plain Gaussian noise", _Kind(EachPeriod(), _LOOSE, periods=3), often)
+    yield _stream("a moving average", _Kind(Rolling(12), _LOOSE, 16, periods=2), often, steps=16)
+    yield _stream("a weighted average", _Kind(Ewm(0.1), _LOOSE, 16, periods=2), often, steps=16)
+    yield _adaptive("a running total whose one visit follows its answers", _when_noise_is_far)
+    yield _adaptive("a running total whose values follow its answers", _pressing)
 
 
 def _stream(name: str, kind: _Kind, checks: tuple[Check, ...], *, steps: int = 8) -> AuditCase:

@@ -48,7 +48,7 @@ class DaysApart:
             days: math.comb(self.days, days) * (1 - silent) ** days * silent ** (self.days - days)
             for days in range(min(self.days, _FOLLOWED) + 1)
         }
-        return Outcomes({days: part for days, part in told.items() if part}, 1 - sum(told.values(), Fraction(0)))
+        return Outcomes.of({days: part for days, part in told.items() if part}, 1 - sum(told.values(), Fraction(0)))
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ def _chance() -> float:
 
 
 _LONE = _chance()
+_NEIGHBOURS = (((4, 0), (4, 1)), ((0, 0), (1, 0)), ((0, 6), (1, 6)))
 _CLAIM = Claim(User(), SequenceCost((LaplaceCost(sensitivity=1.0, scale=_SCALE), FailureCost(_LONE))), _PAGE)
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -96,7 +97,7 @@ MUTANTS: tuple[Mutant, ...] = (
         delta=_LONE,
         sound=look_at_every_key,
         broken=look_where_records_came,
-        neighbours=(((4, 0), (4, 1)), ((0, 0), (1, 0)), ((0, 6), (1, 6))),
+        neighbours=_NEIGHBOURS,
     ),
     Mutant(
         name="noise of a key that begins when it is first seen",
@@ -105,6 +106,6 @@ MUTANTS: tuple[Mutant, ...] = (
         delta=_LONE,
         sound=look_at_every_key,
         broken=begin_noise_at_first_sight,
-        neighbours=(((0, 6), (1, 6)), ((0, 0), (1, 0)), ((4, 0), (4, 1))),
+        neighbours=_NEIGHBOURS,
     ),
 )

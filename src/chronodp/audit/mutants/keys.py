@@ -65,7 +65,7 @@ class _Declared:
 
     def law(self, people: People) -> Outcomes:
         reached = laplace_above(self.one.scale, self.one.threshold - len(people))
-        return Outcomes({True: reached, False: 1 - reached}, Fraction(0))
+        return Outcomes.of({True: reached, False: 1 - reached}, Fraction(0))
 
 
 def _several_keys() -> Mutant:
