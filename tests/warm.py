@@ -46,6 +46,7 @@ _LOADED = (
         "scipy.stats",
     ),
     "typer._adapters",  # with all of pydantic, which Typer would load in every program that is given an option
+    *("chronodp.service.app", "chronodp.service.edge.server"),
 )
 
 

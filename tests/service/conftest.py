@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from tests.service.town import House, open_house, write_policy
+from tests.service.visiting import Reception, Visits, reception
 
 
 @pytest.fixture(scope="module")
@@ -22,3 +24,17 @@ def common_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 def house(tmp_path: Path) -> Iterator[House]:
     with open_house(write_policy(tmp_path), str(tmp_path / "budget.db")) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def guests(browser: Browser, house: House) -> Iterator[Reception]:
+    """Open a reception; the house is one that a file opens for all its tests."""
+    with reception(browser, house) as opened:
+        yield opened
+
+
+@pytest.fixture
+def visit(guests: Reception) -> Iterator[Visits]:
+    """Let people onto the page; at the end, check that nothing strayed and nothing was complained of."""
+    yield guests.begin
+    guests.leave()

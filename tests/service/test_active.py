@@ -21,7 +21,7 @@ ASKED: dict[str, Any] = {
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    write_rows(tmp_path / "rows.csv")
+    write_rows(tmp_path / "rows.parquet")
     policy = write_policy(tmp_path)
     with open_house(policy, str(tmp_path / "budget.db")) as opened:
         yield opened

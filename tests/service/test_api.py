@@ -16,14 +16,14 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger import Feeding, Gap, feeding_path, verify_chain, write_feeding
 from chronodp.ledger.certificates import SignedLink
 from chronodp.service.serving import listen
-from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
+from tests.service.town import API, COUNT, SUM, House, open_house, write_policy, write_rows
 
 
 def test_from_a_plan_to_a_downloaded_release(house: House) -> None:
     (about,) = house.get("ana", "/datasets").json()
     assert about["name"] == "meters"
     assert about["groups"] == {"region": ["north", "south"]}
-    assert "rows.csv" not in json.dumps(about)  # where the data lies is the owner's affair
+    assert "rows." not in json.dumps(about)  # where the data lies is the owner's affair
     plan = house.post("ana", "/datasets/meters/plan", SUM | {"by": {"region": ["north", "south"]}}).json()
     assert plan["fits"]
     assert plan["half_width"] > 0
@@ -186,7 +186,7 @@ def test_the_least_group_is_compared_with_declared_sizes(tmp_path: Path) -> None
 @pytest.mark.processes
 def test_trials_and_plans_read_no_data(tmp_path: Path) -> None:
     policy = write_policy(tmp_path)
-    (tmp_path / "rows.csv").unlink()
+    (tmp_path / "rows.parquet").unlink()
     with open_house(policy, str(tmp_path / "budget.db")) as house:
         assert house.post("ana", "/datasets/meters/plan", SUM).status_code == 200
         tried = house.post("ana", "/datasets/meters/try", SUM | {"by": {"region": ["north", "south"]}})
@@ -199,8 +199,9 @@ def test_trials_and_plans_read_no_data(tmp_path: Path) -> None:
 @pytest.mark.processes
 @pytest.mark.parametrize("harm", ["gone", "column", "damaged"])
 def test_data_that_disappears_or_changes_tells_nothing(tmp_path: Path, harm: str, caplog: Any) -> None:
-    with open_house(write_policy(tmp_path), str(tmp_path / "budget.db")) as house:
-        rows = tmp_path / "rows.csv"
+    rows = tmp_path / "rows.csv"
+    write_rows(rows)
+    with open_house(write_policy(tmp_path, source=rows.name), str(tmp_path / "budget.db")) as house:
         if harm == "gone":
             rows.unlink()
         elif harm == "column":

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Error, Page as Tab, Request, Route
+from playwright.sync_api import Error, Page as Tab, Request, Route
 
 from tests.contrast import contrast
 from tests.service.town import API, House, open_house, write_policy
-from tests.service.visiting import Visits, faults, figure, visiting
+from tests.service.visiting import Visits, faults, figure
 
 pytestmark = pytest.mark.processes
 
@@ -27,12 +27,6 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     policy.write_text(text, encoding="utf-8")
     with open_house(policy, str(policy.with_name("budget.db"))) as opened:
         yield opened
-
-
-@pytest.fixture
-def visit(browser: Browser, house: House) -> Iterator[Visits]:
-    with visiting(browser, house) as begin:
-        yield begin
 
 
 def test_a_refusal_leaves_no_figure_and_stands_at_the_field_that_it_names(visit: Visits) -> None:

@@ -129,7 +129,7 @@ def test_a_release_that_was_tampered_with_is_noticed(house: House) -> None:
 @pytest.mark.processes
 def test_a_failed_release_tells_its_number(tmp_path: Path) -> None:
     with open_house(write_policy(tmp_path), str(tmp_path / "budget.db")) as house, client_of(house, "ana") as client:
-        (tmp_path / "rows.csv").unlink()
+        (tmp_path / "rows.parquet").unlink()
         with pytest.raises(errors.ReleaseFailed, match="under number"):
             client.dataset("meters").count().plan(epsilon=0.5, delta=1e-7).release(request="r")
 

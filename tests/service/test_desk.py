@@ -108,24 +108,33 @@ def test_the_policy_is_told_in_words_by_dataset(house: House) -> None:
     assert all(one["words"] for one in told)
     assert house.get("olga", "/policy?dataset=other").json() == told[1:]
     assert house.get("olga", "/policy?dataset=nothing").status_code == 404
-    assert "rows.csv" not in str(told)  # where the data lie is nobody's but the machine's
+    assert "rows." not in str(told)  # where the data lie is nobody's but the machine's
 
 
 def test_a_policy_is_checked_by_its_text_alone(house: House, tmp_path: Path) -> None:
     """The answer is the same whether files are there or not: nobody asks a check about files of the machine."""
     text = write_policy(tmp_path).read_text(encoding="utf-8")
-    for path in ("rows.csv", f"{tmp_path}/rows.csv", f"{tmp_path}/nowhere.csv", "/etc/passwd", "/**/passwd", "../x"):
-        told = pasted(house, "olga", text.replace('"rows.csv"', f'"{path}"', 1))
+    for path in (
+        "rows.parquet",
+        f"{tmp_path}/rows.parquet",
+        f"{tmp_path}/nowhere.parquet",
+        "/etc/passwd",
+        "/**/passwd",
+        "../x",
+    ):
+        told = pasted(house, "olga", text.replace('"rows.parquet"', f'"{path}"', 1))
         assert told["problem"] is None, path
         assert [one["dataset"] for one in told["datasets"]] == ["meters", "other"]
         assert told["datasets"] == pasted(house, "olga", text)["datasets"]
-    (tmp_path / "link.csv").symlink_to(tmp_path / "rows.csv")
-    alone = text.replace("other_people = true\n", "").replace('"rows.csv"', f'"{tmp_path}/rows.csv"', 1)
-    for other in ("link.csv", "lost.csv"):  # the first is the file that the other dataset has
-        assert pasted(house, "olga", alone.replace('"rows.csv"', f'"{tmp_path}/{other}"'))["problem"] is None, other
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "rows.parquet")
+    alone = text.replace("other_people = true\n", "").replace('"rows.parquet"', f'"{tmp_path}/rows.parquet"', 1)
+    for other in ("link.parquet", "lost.parquet"):  # the first is the file that the other dataset has
+        assert pasted(house, "olga", alone.replace('"rows.parquet"', f'"{tmp_path}/{other}"'))["problem"] is None, other
     deep = "/".join(["**", "x"] * 400)
-    assert pasted(house, "olga", alone.replace('"rows.csv"', f'"{deep}"'))["problem"] is None  # no row has such a path
-    same = pasted(house, "olga", alone.replace('"rows.csv"', f'"{tmp_path}/./rows.csv"'))
+    assert (
+        pasted(house, "olga", alone.replace('"rows.parquet"', f'"{deep}"'))["problem"] is None
+    )  # no row has such a path
+    same = pasted(house, "olga", alone.replace('"rows.parquet"', f'"{tmp_path}/./rows.parquet"'))
     assert "other_people" in same["problem"]["message"]  # that the text says by itself
 
 
@@ -190,7 +199,7 @@ def test_the_desk_is_at_hand_from_afar(house: House, tmp_path: Path) -> None:
         assert desk.tokens().query("name == 'lou'")["state"].item() == "revoked"
         assert desk.policy() == desk.check_policy(text)
         with pytest.raises(errors.ServiceError, match="line 11"):
-            desk.check_policy(text.replace('source = "rows.csv"', "source = 1", 1))
+            desk.check_policy(text.replace('source = "rows.parquet"', "source = 1", 1))
         assert desk.spending("meters")["share"].iloc[-1] == client.budget("meters")["whole"]["share"]
         assert desk.publications("meters", limit=1)["number"].item() == 4
 

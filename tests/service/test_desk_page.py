@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Locator
 
 from chronodp.errors import NotSignedIn
 from chronodp.service.tokens import check_token
 from tests.service.town import API, COUNT, House, write_policy
-from tests.service.visiting import HOSTILE, Visit, Visits, faults, furnished_house, visiting
+from tests.service.visiting import HOSTILE, Visit, Visits, faults, furnished_house
 
 pytestmark = pytest.mark.processes
 
@@ -21,12 +21,6 @@ pytestmark = pytest.mark.processes
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with furnished_house(tmp_path_factory.mktemp("desk")) as opened:
         yield opened
-
-
-@pytest.fixture
-def visit(browser: Browser, house: House) -> Iterator[Visits]:
-    with visiting(browser, house) as begin:
-        yield begin
 
 
 def row(page: Visit, slot: str, text: str) -> Locator:

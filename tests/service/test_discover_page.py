@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 import pandas
 import pytest
-from playwright.sync_api import Browser
 
 from tests.service.test_discover import ODD, policy_for
 from tests.service.town import House, open_house
-from tests.service.visiting import HOSTILE, Visits, faults, visiting
+from tests.service.visiting import HOSTILE, Visits, faults
 
 pytestmark = pytest.mark.processes
 
@@ -27,12 +26,6 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     many.assign(rare=many["who"]).to_parquet(folder / "rows.parquet")
     with open_house(policy, str(folder / "budget.db")) as opened:
         yield opened
-
-
-@pytest.fixture
-def visit(browser: Browser, house: House) -> Iterator[Visits]:
-    with visiting(browser, house) as begin:
-        yield begin
 
 
 def test_keys_are_asked_for_found_and_shown(visit: Visits) -> None:

@@ -36,7 +36,7 @@ FOUND: dict[str, Any] = {
 
 def policy_for(folder: Path, *, find: bool = True, people: int = PEOPLE, **terms: Any) -> Path:
     """Write a policy that lets bounds be found."""
-    write_rows(folder / "rows.csv", people=people)
+    write_rows(folder / "rows.parquet", people=people)
     policy = write_policy(folder, **terms)
     text = policy.read_text(encoding="utf-8")
     if find:
@@ -277,7 +277,7 @@ def test_a_job_that_died_between_choices_goes_on_with_those_it_has(
     with pytest.raises(_Killed):
         Runner(broken, pace=Unpaced()).run_one()
     if changed:  # somebody's rows are others now, which nobody may learn from how the job ends
-        write_rows(tmp_path / "rows.csv", people=PEOPLE - 1)
+        write_rows(tmp_path / "rows.parquet", people=PEOPLE - 1)
     kept = choices(curator)
     with curator.store.transaction() as transaction:
         transaction.run("UPDATE service_jobs SET lease = 1")  # its worker fell silent long ago
@@ -305,11 +305,11 @@ def test_a_table_that_is_away_for_a_while_costs_nothing_twice(tmp_path: Path) ->
     curator = Curator(policy, str(tmp_path / "budget.db"))
     curator.open_budgets()
     caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(FOUND)
-    away = tmp_path / "away.csv"
+    away = tmp_path / "away.parquet"
 
     def cut(reached: str) -> None:
         if reached == "choice committed" and not away.exists():
-            (tmp_path / "rows.csv").rename(away)
+            (tmp_path / "rows.parquet").rename(away)
 
     whole = curator.ledger
     curator.ledger = Ledger(tmp_path / "budget.db", reached=cut)
@@ -323,7 +323,7 @@ def test_a_table_that_is_away_for_a_while_costs_nothing_twice(tmp_path: Path) ->
     assert "same request id" in failed.problem["mend"]
     kept = choices(curator)
     assert len(kept) == 1
-    away.rename(tmp_path / "rows.csv")
+    away.rename(tmp_path / "rows.parquet")
     curator.ledger = whole
     again, new = curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
     assert (again.id, again.state, new) == (job.id, "waiting", False)
@@ -346,7 +346,7 @@ def test_the_figure_of_a_release_covers_what_was_cut(tmp_path: Path) -> None:
     stored = curator.ledger.stored.release("meters", 1)
     assert stored is not None
     shown = cdp.Release(stored.text, stored.signed).to_pandas(level=0.999999)
-    rows = pandas.read_csv(tmp_path / "rows.csv", parse_dates=["read_at"])
+    rows = pandas.read_parquet(tmp_path / "rows.parquet")
     truth = rows.groupby(rows["read_at"].dt.floor("1h"))["kwh"].sum().to_numpy()
     assert np.all((shown["lower_all"] <= truth) & (truth <= shown["upper_all"]))
     curator.close()

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
 
 from tests.service.lives import issued, write_life_policy
 from tests.service.town import House, open_house
-from tests.service.visiting import Visits, faults, visiting
+from tests.service.visiting import Visits, faults
 
 pytestmark = pytest.mark.processes
 
@@ -21,12 +20,6 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with open_house(write_life_policy(folder), str(folder / "budget.db")) as opened:
         issued(opened, "ana", 0)
         yield opened
-
-
-@pytest.fixture
-def visit(browser: Browser, house: House) -> Iterator[Visits]:
-    with visiting(browser, house) as begin:
-        yield begin
 
 
 def test_a_series_is_shown_and_the_next_issue_asked_for(visit: Visits) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Route
 
 from tests.service.town import API, House
-from tests.service.visiting import VIEWS, Visit, Visits, furnished_house, visiting
+from tests.service.visiting import VIEWS, Visit, Visits, furnished_house
 
 pytestmark = pytest.mark.processes
 
@@ -29,12 +29,6 @@ _MAYBE = ("analyst", "period", "largest_pure", "smallest_laplace", "smallest_sig
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with furnished_house(tmp_path_factory.mktemp("null")) as opened:
         yield opened
-
-
-@pytest.fixture
-def visit(browser: Browser, house: House) -> Iterator[Visits]:
-    with visiting(browser, house) as begin:
-        yield begin
 
 
 class Emptied:

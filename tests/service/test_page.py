@@ -21,7 +21,7 @@ from chronodp.ledger import Feeding, Gap, feeding_path, write_feeding
 from chronodp.service.tokens import add_token, revoke_token
 from tests.old_names import old_names, unseen
 from tests.service.town import API, COUNT, ROOT, House, free_port
-from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number, visiting
+from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number
 
 pytestmark = pytest.mark.processes
 
@@ -37,12 +37,6 @@ _DROP = """([data, name]) => {
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with furnished_house(tmp_path_factory.mktemp("page")) as opened:
         yield opened
-
-
-@pytest.fixture
-def visit(browser: Browser, house: House) -> Iterator[Visits]:
-    with visiting(browser, house) as begin:
-        yield begin
 
 
 def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tmp_path: Path) -> None:

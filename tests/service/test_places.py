@@ -32,7 +32,7 @@ ASKED: dict[str, Any] = {
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    write_rows(tmp_path / "rows.csv", people=300)
+    write_rows(tmp_path / "rows.parquet", people=300)
     with open_house(write_policy(tmp_path), str(tmp_path / "budget.db")) as opened:
         yield opened
 

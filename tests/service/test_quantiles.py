@@ -28,7 +28,7 @@ QUANTILES: dict[str, Any] = {
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    write_rows(tmp_path / "rows.csv", people=60)
+    write_rows(tmp_path / "rows.parquet", people=60)
     with open_house(write_policy(tmp_path), str(tmp_path / "budget.db")) as opened:
         yield opened
 

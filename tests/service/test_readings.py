@@ -27,7 +27,7 @@ TREE: dict[str, Any] = {"column": "region", "names": ["town", "region"], "keys":
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("readings")
-    write_rows(folder / "rows.csv", people=300)
+    write_rows(folder / "rows.parquet", people=300)
     with open_house(write_policy(folder), str(folder / "budget.db")) as opened:
         opened.finish("ana", opened.submit("ana", "hours", BY_REGION).json()["id"])
         opened.finish("ana", opened.submit("ana", "places", BY_REGION | {"places": TREE}).json()["id"])

@@ -72,7 +72,7 @@ least_group = 15
 {analysts}
 
 [datasets.other]
-source = "rows.csv"
+source = "rows.parquet"
 other_people = true
 time = "read_at"
 user = "meter"
@@ -91,7 +91,7 @@ epsilon = 1.0
 def write_rows(path: Path, *, people: int = 60, hours: int = 48) -> None:
     """Write a table of hourly readings."""
     if path.suffix == ".parquet":
-        table = pyarrow.Table.from_pandas(_rows(max(1, people), hours))
+        table = _table(max(1, people), hours)
         pyarrow.parquet.write_table(table if people else table.slice(0, 0), path)  # with the types of one that is not
     else:
         path.write_text(_csv(max(1, people), hours), encoding="utf-8")
@@ -100,6 +100,11 @@ def write_rows(path: Path, *, people: int = 60, hours: int = 48) -> None:
 @functools.cache
 def _csv(people: int, hours: int) -> str:
     return str(_rows(people, hours).to_csv(index=False))
+
+
+@functools.cache
+def _table(people: int, hours: int) -> pyarrow.Table:
+    return pyarrow.Table.from_pandas(_rows(people, hours))
 
 
 def _rows(people: int, hours: int) -> pandas.DataFrame:
@@ -118,7 +123,7 @@ def _rows(people: int, hours: int) -> pandas.DataFrame:
 def write_policy(
     folder: Path,
     *,
-    source: str = "rows.csv",
+    source: str = "rows.parquet",
     floor: float = 0.05,
     lease: float = 2.0,
     epsilon: float = 8.0,
@@ -126,8 +131,8 @@ def write_policy(
     parts: dict[str, float] | None = None,
 ) -> Path:
     """Write a policy, and the rows it speaks of unless they are there."""
-    if source == "rows.csv" and not (folder / "rows.csv").exists():
-        write_rows(folder / "rows.csv")
+    if source == "rows.parquet" and not (folder / source).exists():
+        write_rows(folder / source)
     given = {"ana": 4.0, "ben": 4.0} if parts is None else parts
     analysts = "\n".join(f"[datasets.meters.analysts.{who}]\nepsilon = {part}\n" for who, part in given.items())
     text = POLICY.format(

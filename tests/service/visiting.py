@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page as Tab, Request, Route
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page as Tab, Request
 
 import chronodp as cdp
 from tests.service.town import COUNT, SUM, House, open_house, write_policy
@@ -38,6 +38,31 @@ class Visit:
     asked: list[str] = field(default_factory=list)
     strayed: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
+    forgiven: str = ""
+
+    def note(self, request: Request) -> None:
+        """Write down what the page asks of the network; `tests/chromium.py` lets it reach this machine alone."""
+        self.asked.append(f"{request.method} {request.url.removeprefix(self.base)}")
+        if not request.url.startswith((f"{self.base}/", "data:", "blob:")):
+            self.strayed.append(request.url)
+
+    def listen(self, said: ConsoleMessage) -> None:
+        if said.type == "error" and not (self.forgiven and re.search(self.forgiven, said.text)):
+            self.complaints.append(said.text)
+
+    def return_to_start(self) -> None:
+        self.tab.goto(self.base)
+        self.tab.get_by_role("heading", level=1, name="Datasets").wait_for()
+
+    def tidied(self) -> bool:
+        """Take back what a test changed of the tab; return whether someone is signed in still."""
+        if not self.tab.get_by_role("button", name="Sign out").is_visible():
+            return False
+        self.tab.unroute_all(behavior="ignoreErrors")
+        self.tab.emulate_media(color_scheme="light")
+        self.tab.evaluate("() => localStorage.clear()")
+        self.tab.goto("about:blank")  # nothing that the page still asks for belongs to the next test
+        return True
 
     def sign_in(self, token: str) -> None:
         self.tab.goto(self.base)
@@ -83,7 +108,7 @@ def furnished_house(folder: Path) -> Iterator[House]:
     text = text.replace("north = 40, south = 20", f'north = 40, south = 20, "{HOSTILE}" = 15')
     text = text.replace("[datasets.meters.allow]", "[datasets.meters.allow]\nfind = true")
     policy.write_text(
-        text.replace('source = "rows.csv"', f'about = "{HOSTILE}"\nsource = "rows.csv"', 1), encoding="utf-8"
+        text.replace('source = "rows.parquet"', f'about = "{HOSTILE}"\nsource = "rows.parquet"', 1), encoding="utf-8"
     )
     with open_house(policy, str(folder / "budget.db")) as opened:
         question = SUM | {"by": {"region": ["north", HOSTILE]}, "epsilon": 0.2}
@@ -100,42 +125,69 @@ def furnished_house(folder: Path) -> Iterator[House]:
         yield opened
 
 
-@contextmanager
-def visiting(browser: Browser, house: House) -> Iterator[Visits]:
-    """Let people in; at the end, check that nothing strayed and nothing was complained of."""
-    base = str(house.http.base_url).rstrip("/")
-    opened: list[Visit] = []
+@dataclass
+class Reception:
+    """Lets people into a house, and keeps their tabs from one test to the next.
 
-    def begin(who: str, *, width: int = 1280, forgiven: str = "") -> Visit:
-        size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme="light")  # type: ignore[arg-type]
-        found = Visit(context.new_page(), base)
+    To sign in, and to compile the library that draws, takes longer than most tests of a page. A tab that is kept is
+    loaded anew, with nothing stored but who is signed in.
+    """
 
-        def route(route: Route, request: Request) -> None:
-            found.asked.append(f"{request.method} {request.url.removeprefix(base)}")
-            if request.url.startswith(f"{base}/"):
-                route.continue_()
-            else:
-                found.strayed.append(request.url)
-                route.abort()
+    browser: Browser
+    house: House
+    _inside: list[tuple[str, Visit]] = field(default_factory=list)
+    _kept: dict[str, Visit] = field(default_factory=dict)
 
-        def listen(said: ConsoleMessage) -> None:
-            if said.type == "error" and not (forgiven and re.search(forgiven, said.text)):
-                found.complaints.append(said.text)
-
-        context.route("**/*", route)
-        found.tab.on("console", listen)
-        found.tab.on("pageerror", lambda error: found.complaints.append(str(error)))
-        found.tab.on("dialog", lambda dialog: found.complaints.append(f"a dialog: {dialog.message}"))
-        opened.append(found)
-        found.sign_in(house.tokens[who])
+    def begin(self, who: str, *, width: int = 1280, forgiven: str = "") -> Visit:
+        """Show the first page to someone who is signed in."""
+        kept = self._kept.pop(who, None)
+        found = kept or self._arrive(width)
+        found.forgiven = forgiven
+        self._inside.append((who, found))
+        if kept:
+            found.tab.set_viewport_size({"width": width, "height": 900})
+            found.return_to_start()
+            found.asked.clear()
+        else:
+            found.sign_in(self.house.tokens[who])
         return found
 
-    yield begin
-    for one in opened:
-        one.tab.context.close()
-        assert one.strayed == []
-        assert one.complaints == []
+    def leave(self) -> None:
+        """Check that nothing strayed and nothing was complained of, and tidy up for the next test."""
+        while self._inside:
+            who, found = self._inside.pop()
+            strayed, complaints = list(found.strayed), list(found.complaints)
+            if strayed or complaints or not found.tidied():
+                found.tab.context.close()
+            else:
+                self._kept[who] = found
+            assert strayed == []
+            assert complaints == []
+
+    def close(self) -> None:
+        """Close every tab."""
+        for found in (*self._kept.values(), *(found for _, found in self._inside)):
+            found.tab.context.close()
+
+    def _arrive(self, width: int) -> Visit:
+        size = {"width": width, "height": 900}
+        context = self.browser.new_context(viewport=size, color_scheme="light")  # type: ignore[arg-type]
+        found = Visit(context.new_page(), str(self.house.http.base_url).rstrip("/"))
+        found.tab.on("request", found.note)
+        found.tab.on("console", found.listen)
+        found.tab.on("pageerror", lambda error: found.complaints.append(str(error)))
+        found.tab.on("dialog", lambda dialog: found.complaints.append(f"a dialog: {dialog.message}"))
+        return found
+
+
+@contextmanager
+def reception(browser: Browser, house: House) -> Iterator[Reception]:
+    """Open a reception for all tests of a file."""
+    opened = Reception(browser, house)
+    try:
+        yield opened
+    finally:
+        opened.close()
 
 
 def faults(tab: Tab, *, only: str | None = None) -> list[str]:
