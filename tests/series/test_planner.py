@@ -67,7 +67,7 @@ def random_task(chance: np.random.Generator) -> tuple[Table, Workload, float, fl
 def test_the_choice_is_the_least_of_all_candidates(trials: Trials) -> None:
     chance = np.random.default_rng(12)
     chosen = set()
-    for _ in range(trials(2_000, least=200)):
+    for _ in range(trials(2_000, least=80)):
         table, workload, epsilon, delta = random_task(chance)
         designs = design_release(table, epsilon=epsilon, delta=delta, tuned_for=workload)
         found = [error(design) for design in designs]

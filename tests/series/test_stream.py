@@ -133,7 +133,7 @@ class TestRecursion:
         design = designed(unit, max_periods=3 if isinstance(unit, cdp.User) else None)
         assert isinstance(design.shape, BufferedLinear)
         chance, step = np.random.default_rng(2), design.noise.step
-        worst = 0.0
+        drawn = []
         for _ in range(trials(1000, least=30)):
             values = chance.uniform(-5, 5, 400)
             other = values.copy()
@@ -146,39 +146,42 @@ class TestRecursion:
             )
             sign = chance.choice([-1, 1], len(where)) if unit.relation == "replace" else 1
             other[where] += 2.0 * sign
-            output = np.rint(chance.normal(size=400) * 2**20).astype(np.int64)
-            apart = told_back(design, output, values) - told_back(design, output, other)
-            worst = max(worst, float(np.linalg.norm(apart.astype(np.float64))) * step / design.noise.sensitivity)
+            drawn.append((np.rint(chance.normal(size=400) * 2**20).astype(np.int64), values, other))
+        # One column a trial: telling back goes step by step.
+        output, one, neighbour = (np.column_stack(part) for part in zip(*drawn, strict=True))
+        apart = told_back(design, output, one) - told_back(design, output, neighbour)
+        worst = float(np.linalg.norm(apart.astype(np.float64), axis=0).max()) * step / design.noise.sensitivity
         assert 0.4 < worst <= 1
 
     def test_the_check_catches_a_shape_that_forgets(self) -> None:
         design = designed(cdp.Event())
         assert isinstance(design.shape, BufferedLinear)
-        flat = np.zeros(400)
+        flat = np.zeros((400, 1))
         bumped = flat.copy()
         bumped[0] = 2.0
-        output = np.zeros(400, np.int64)
+        output = np.zeros((400, 1), np.int64)
         apart = told_back(design, output, flat) - told_back(design, output, bumped)
         length = float(np.linalg.norm(apart.astype(np.float64))) * design.noise.step
         assert 2.0 < length <= design.noise.sensitivity  # more than the bare change: white noise would not be enough
 
 
 def told_back(design: StreamDesign, output: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the draws that turn values into an output, step by step."""
+    """Return the draws that turn values into an output, step by step, each column by itself."""
     shape = design.shape
     if not isinstance(shape, BufferedLinear):
         raise TypeError(shape)
     noise = output - np.rint(values / design.noise.step).astype(np.int64)
-    buffers, omega, theta = np.zeros(len(shape.theta)), np.array(shape.omega), np.array(shape.theta)
+    columns = noise.shape[1]
+    buffers, omega, theta = np.zeros((len(shape.theta), columns)), np.array(shape.omega), np.array(shape.theta)[:, None]
     draws = np.empty_like(noise)
     for at, amount in enumerate(noise):
-        draws[at] = amount + int(np.rint(omega @ buffers))
+        draws[at] = amount + np.rint(omega @ buffers).astype(np.int64)
         buffers = theta * buffers + amount
     again = Recursion(shape)
-    state = again.start()
+    state = again.start(columns)
     for at in range(len(draws)):
-        state, part = again.shape_draws(state, draws[at : at + 1, None])
-        assert int(part[0, 0]) == int(noise[at])
+        state, part = again.shape_draws(state, draws[at : at + 1])
+        assert np.array_equal(part[0], noise[at])
     return draws
 
 

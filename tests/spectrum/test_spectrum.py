@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from tests.conftest import Trials
+from tests.conftest import SCALE, Trials
 
 import chronodp as cdp
 from chronodp.accounting import basic, gaussian
@@ -103,7 +103,9 @@ def worst_change(harmonics: tuple[int, ...], horizon: int, touched: Touched) -> 
     changes = np.zeros((len(places) * 3**count, horizon))
     for row, (where, signs) in enumerate(itertools.product(places, itertools.product((-1, 0, 1), repeat=count))):
         changes[row, list(where)] = signs
-    numbers = np.array([numbers_of(transform(change)[list(harmonics)], harmonics, horizon) for change in changes])
+    # Numbers are linear in the series: those of single periods tell those of all changes.
+    single = np.array([numbers_of(transform(unit)[list(harmonics)], harmonics, horizon) for unit in np.eye(horizon)])
+    numbers = changes @ single
     return float(np.abs(numbers).sum(axis=1).max()), float(np.linalg.norm(numbers, axis=1).max())
 
 
@@ -211,30 +213,32 @@ def test_release_store_load_and_verify(wanted: Wanted, delta: float, ledger: cdp
 
 
 def noisy_numbers(wanted: Wanted, count: int, *, factor: float = 1.0, delta: float = 0.0) -> tuple[Floats, float]:
-    """Numbers of harmonic 1 released many times, and the deviation that was promised."""
+    """Numbers of harmonic 1 released so many times, and the deviation that was promised."""
     series = np.random.default_rng(2).uniform(size=16)
     design = design_spectrum(wanted, horizon=16, change=1.0, unit=cdp.Event(), epsilon=1.0, delta=delta)
     drawn = replace(design, noise=replace(design.noise, scale=design.noise.scale * factor))
     exact = exact_of(design, series, progress=quiet)
     bits = seeded(5)
-    truth = transform(series)[1].real
+    truth = numbers_of(transform(series)[[1]], (1,), 16)
     found = []
     for _ in range(count):
         _, noisy = draw_spectrum(drawn, exact, bits)
         steps = np.array(noisy) * design.noise.step
-        found.append(transform(steps)[1].real if isinstance(wanted, WholeSpectrum) else steps[0])
+        found.append(numbers_of(transform(steps)[[1]], (1,), 16) if isinstance(wanted, WholeSpectrum) else steps)
     return np.array(found) - truth, design.deviation
 
 
 @pytest.mark.parametrize(("wanted", "delta"), [(OnlyHarmonics(1), 0.0), (WholeSpectrum(), 1e-5)], ids=str)
 @pytest.mark.long
 def test_noise_has_the_stated_deviation(wanted: Wanted, delta: float, trials: Trials) -> None:
-    count = trials(100_000, least=20_000)
+    count = trials(100_000, least=6_000)
 
     def surprise(factor: float) -> float:
+        # Both numbers of a harmonic: of Laplace noise each has a draw of its own, and of a whole series they hardly
+        # hang together.
         errors, deviation = noisy_numbers(wanted, count, factor=factor, delta=delta)
-        kurtosis = 6.0 if not delta and isinstance(wanted, OnlyHarmonics) else 3.0
-        spread = math.sqrt((kurtosis - 1) / count)
+        kurtosis = 6.0 if not delta and isinstance(wanted, OnlyHarmonics) else 4.0
+        spread = math.sqrt((kurtosis - 1) / errors.size)
         return float(stats.norm.sf(abs(float(np.mean((errors / deviation) ** 2)) - 1) / spread) * 2)
 
     assert surprise(1.0) > FALSE_ALARM
@@ -262,11 +266,10 @@ def test_golden_periodogram_without_bias(golden: Any, trials: Trials) -> None:
     assert float(power.var()) == pytest.approx(known["var_theory"], rel=0.1)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "delta", "level"),
-    [(Lowest(5), 0.0, 0.9), (Lowest(5), 0.0, 0.5), (Lowest(12), 1e-5, 0.9), (WholeSpectrum(), 1e-5, 0.9)],
-    ids=str,
-)
+COVERED = [(Lowest(5), 0.0, 0.9), (Lowest(5), 0.0, 0.5), (Lowest(12), 1e-5, 0.9), (WholeSpectrum(), 1e-5, 0.9)]
+
+
+@pytest.mark.parametrize(("wanted", "delta", "level"), COVERED if SCALE >= 1 else COVERED[1:], ids=str)
 @pytest.mark.long
 def test_intervals_cover(wanted: Wanted, delta: float, level: float, ledger: cdp.Ledger, trials: Trials) -> None:
     series = np.random.default_rng(3).uniform(0, 5, size=32)

@@ -169,6 +169,6 @@ def test_twelve_looks_find_what_was_promised_on_a_made_year(trials: Trials) -> N
     keys, years = _found(_design(12), 0)
     assert keys >= 650
     assert years >= 320
-    often, shorter = _found(_design(trials(365, least=52)), 0)
+    often, shorter = _found(_design(trials(365, least=26)), 0)
     assert often < keys
     assert shorter < years

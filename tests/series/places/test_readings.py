@@ -105,7 +105,7 @@ def test_keys_of_several_levels_are_told_apart() -> None:
 def test_shares_of_a_state_hold_at_their_level(ledger: cdp.Ledger, trials: Trials) -> None:
     """Fieller's set with the tree's covariance covers as stated; without it, it would be another width."""
     plan = series().count().by(TREE, max_groups=2).plan(epsilon=1.0, delta=1e-6)
-    runs = trials(300, least=40)
+    runs = trials(300, least=20)
     truth = made(plan, ledger, "truth", entropy=Silent())
     top, bottom = truth.at(county="c10").estimates.value, truth.at(state="s1").estimates.value
     rho = top / bottom
