@@ -9,7 +9,7 @@ import pandas as pd
 from chronodp.cli.clinics import make_patients
 
 TOP = """
-epsilon = 8.0
+epsilon = 1.0
 delta = 1e-3
 batch = 20
 rounds = 2

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -20,12 +17,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-import chronodp as cdp
+from tests import warm
 from tests.cli.conftest import run
 from tests.federated.network import Network
-
-ROOT = Path(__file__).parents[2]
-SOURCE = Path(cdp.__file__).parents[1]
 
 
 def certify(folder: Path) -> None:
@@ -64,10 +58,9 @@ def certify(folder: Path) -> None:
     )
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}", "COLUMNS": "300"}
-    command = [sys.executable, "-c", "from chronodp.cli import main; main()", "federate", *arguments]
-    return subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def start(*arguments: str) -> warm.Program:
+    command = ("-c", "from chronodp.cli import main; main()", "federate", *arguments)
+    return warm.start(*command, environment={"COLUMNS": "300"})
 
 
 def holder(network: Network, name: str, *options: str) -> tuple[str, ...]:
@@ -77,15 +70,15 @@ def holder(network: Network, name: str, *options: str) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def ended(*processes: subprocess.Popen[str]) -> Iterator[None]:
+def ended(*processes: warm.Program) -> Iterator[None]:
     """Leave no process behind, whatever happens."""
     try:
         yield
     finally:
         for process in processes:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
+            process.kill()
+            process.wait()
+            process.close()
 
 
 @pytest.mark.processes

@@ -41,7 +41,7 @@ def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
     first = json.loads(run(*arguments).splitlines()[-1])
     assert [row["round"] for row in first["rounds"]] == [1, 2]
     assert first["rounds"][-1]["epsilon"] == first["epsilon"]
-    assert first["epsilon"] <= 8.0 < first["ledger_epsilon"] * 2
+    assert first["epsilon"] <= 1.0 < first["ledger_epsilon"] * 2
     assert "OWNER ONLY" in first["measured"]
     page = (clinics / "out" / "run.html").read_text(encoding="utf-8")
     assert "FOR THE OWNER ONLY" in page
@@ -70,7 +70,7 @@ def test_forecasts_are_read_from_the_end_of_a_series(clinics: Path) -> None:
 
 @pytest.mark.long
 def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str]) -> None:
-    change(clinics, ("epsilon = 8.0", "epsilon = 8.0\nbudget = 6.5"))
+    change(clinics, ("epsilon = 1.0", "epsilon = 1.0\nbudget = 1.6"))
     with contextlib.redirect_stdout(io.StringIO()):
         told = refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"), "--json")
     assert "cannot pay" in told
@@ -98,7 +98,7 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
         (("[held_out]", "[[held_out]]"), "held_out must be a table"),
         (("[holders.north]", '[holders."ward 7"]'), "holders must be a name of up to 64"),
         (("rounds = 2", 'rounds = 2\nname = "a/b"'), "name must be a name of up to 64"),
-        (("epsilon = 8.0", "epsilon = "), "a TOML file (Invalid value (at line 2, column 11))"),
+        (("epsilon = 1.0", "epsilon = "), "a TOML file (Invalid value (at line 2, column 11))"),
     ],
 )
 def test_bad_files_are_refused(

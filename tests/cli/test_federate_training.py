@@ -17,14 +17,13 @@ from tests.federated.network import Network, code_of, command, ended
 pytestmark = pytest.mark.processes
 
 NAMES = ("north", "south", "east", "west")
-SMALL = TOP.replace("epsilon = 8.0", "epsilon = 1.0")  # each process plans anew, which takes longer for a larger one
 
 
 @pytest.fixture
 def network(tmp_path: Path) -> Network:
     """Four clinics, their plan, and a run's file that names it."""
     tables = "".join(write_clinic(tmp_path, name, 100 + 10 * seed, seed) for seed, name in enumerate(NAMES))
-    (tmp_path / "plan.toml").write_text(SMALL + MODEL + tables, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(TOP + MODEL + tables, encoding="utf-8")
     return Network(tmp_path, NAMES, seconds=60.0, task='plan = "plan.toml"')
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -29,16 +31,28 @@ sum = "kwh"
 """
 
 
+@pytest.fixture(scope="module")
+def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with records and an open budget, as every test begins with."""
+    folder = tmp_path_factory.mktemp("stocked")
+    people, days = np.divmod(np.arange(300 * 14), 14)
+    frame = pd.DataFrame(
+        {"who": [f"p{who}" for who in people], "at": pd.Timestamp("2026-01-01") + days * pd.Timedelta("1D")}
+    )
+    frame["kwh"] = 1.0 + np.arange(len(frame)) % 5
+    frame["region"] = np.where(np.arange(len(frame)) % 2, "north", "south")
+    frame.to_parquet(folder / "rows.parquet")
+    run("budget", "open", "people", "--epsilon", "20", "--delta", "1e-5", "--ledger", str(folder / "budget.db"))
+    return folder
+
+
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shop(stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with records and an open budget."""
-    monkeypatch.chdir(tmp_path)
-    rows = [(f"p{who}", pd.Timestamp("2026-01-01") + pd.Timedelta(days=day)) for who in range(300) for day in range(14)]
-    frame = pd.DataFrame(rows, columns=["who", "at"]).assign(kwh=[1.0 + number % 5 for number in range(len(rows))])
-    frame["region"] = ["north" if number % 2 else "south" for number in range(len(rows))]
-    frame.to_parquet("rows.parquet")
-    run("budget", "open", "people", "--epsilon", "20", "--delta", "1e-5")
-    return tmp_path
+    place = tmp_path / "shop"
+    shutil.copytree(stocked, place)
+    monkeypatch.chdir(place)
+    return place
 
 
 def test_flags_and_file_find_the_same_bounds(shop: Path) -> None:

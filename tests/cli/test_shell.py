@@ -15,30 +15,33 @@ from chronodp.cli.account import parse_release
 from chronodp.cli.shell import app
 from chronodp.privacy import ApproximateCost, GaussianCost, LaplaceCost, RepeatedCost, SequenceCost, dump
 from tests.cli.conftest import run
+from tests.conftest import Trials
 
 DAY = "approximate:epsilon=0.05,delta=1e-8,times=1440"
 
 
-def every_command(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The words of every command, those of groups included."""
+def every_command(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command by its words, those of groups included."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from every_command(command, (*before, name))
         else:
-            yield (*before, name)
+            yield (*before, name), command
 
 
 @pytest.mark.long
-def test_version_and_help() -> None:
+def test_version_and_help(trials: Trials) -> None:
+    """Every command has an example, and those that are asked show it."""
     assert run("--version") == f"chronodp {chronodp.__version__}\n"
-    commands = list(every_command(typer.main.get_command(app)))
+    commands = dict(every_command(typer.main.get_command(app)))
     assert len(commands) > 15
     overview = run("--help")
-    for command in commands:
-        assert command[0] in overview
-        text = run(*command, "--help")
-        assert "Example" in text
-        assert f"chronodp {' '.join(command)}" in text
+    for words, command in commands.items():
+        assert words[0] in overview
+        assert "Example" in command.help
+        assert f"chronodp {' '.join(words)}" in command.help
+    for words in trials.some(list(commands), 8):
+        assert f"chronodp {' '.join(words)}" in run(*words, "--help")
 
 
 @pytest.mark.processes
