@@ -30,7 +30,7 @@ from chronodp.privacy import (
     RepeatedCost,
     SequenceCost,
 )
-from tests.conftest import Trials
+from tests.conftest import SCALE, Trials
 
 
 def test_pure_spending_is_exact_to_the_last_tenth(ledger: Ledger) -> None:
@@ -243,7 +243,7 @@ def test_a_history_is_read_by_pages_though_charges_fall_on_one_moment(
 
 @pytest.mark.long
 def test_many_charges_stay_fast_and_exact(ledger: Ledger, trials: Trials) -> None:
-    count = trials(20_000, least=300)
+    count = trials(20_000) if SCALE >= 1 else 300
     ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6)
     cost = GaussianCost(1.0, 1e5)
     charge = ledger.spend("meters", cost, unit=User())
