@@ -22,11 +22,6 @@ from tests.service.visiting import faults
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture(scope="module")
-def folder(everything: cdp.Ledger, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_dossier(everything, "meters", tmp_path_factory.mktemp("page") / "meters")
-
-
 def test_says_everything_without_a_script_and_without_a_network(everything: cdp.Ledger) -> None:
     facts = gather(everything, "meters", owner=Owner(name="Load of Mill Town"))
     reader = Reader(render(facts))

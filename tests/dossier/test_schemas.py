@@ -23,11 +23,6 @@ TEXTS = {"release": "release", "plan": "plan", "body": "link"}
 """Fields that hold a document as text, and its schema."""
 
 
-@pytest.fixture(scope="module")
-def folder(everything: cdp.Ledger, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_dossier(everything, "meters", tmp_path_factory.mktemp("dossier") / "meters")
-
-
 def documents(folder: Path) -> Iterator[tuple[str, Any]]:
     """Yield every document in a dossier's own format with the name of its schema."""
     for file, name in FILES.items():
@@ -69,9 +64,9 @@ def test_a_changed_document_of_a_dossier_is_refused(folder: Path) -> None:
             assert not validator(name).is_valid(changed)
 
 
-def test_documents_of_every_dataset_hold_to_their_schemas(folder: Path, everything: cdp.Ledger) -> None:
+def test_documents_of_every_dataset_hold_to_their_schemas(tmp_path: Path, everything: cdp.Ledger) -> None:
     for dataset in ("watch", "renewed", "building"):
-        held = write_dossier(everything, dataset, folder.with_name(dataset))
+        held = write_dossier(everything, dataset, tmp_path / dataset)
         for name, content in documents(held):
             assert validator(name).is_valid(content), name
             assert all(validator(inner).is_valid(text) for inner, text in texts_within(content))

@@ -143,9 +143,8 @@ def test_script_has_a_hundred_lines_and_needs_cryptography_alone() -> None:
 
 @pytest.mark.long
 def test_every_kind_of_release_verifies(
-    everything: cdp.Ledger, tmp_path: Path, by_script: Callable[[Files, str], list[str]]
+    everything: cdp.Ledger, folder: Path, by_script: Callable[[Files, str], list[str]]
 ) -> None:
-    folder = write_dossier(everything, "meters", tmp_path / "meters")
     assert verify_dossier(folder, public_key=everything.public_key).faults == ()
     assert by_script(files_of(folder), everything.public_key) == []
 

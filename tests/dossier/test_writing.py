@@ -31,11 +31,6 @@ def files_in(folder: Path) -> set[str]:
     return {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}
 
 
-@pytest.fixture(scope="module")
-def folder(everything: cdp.Ledger, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_dossier(everything, "meters", tmp_path_factory.mktemp("dossier") / "meters")
-
-
 def test_the_manifest_lists_every_file_with_its_digest(folder: Path, everything: cdp.Ledger) -> None:
     manifest = read(folder / "manifest.json")
     assert {key: manifest[key] for key in ("kind", "format", "dataset")} == {
@@ -103,7 +98,10 @@ def test_one_release_alone(everything: cdp.Ledger, tmp_path: Path) -> None:
     assert len(gather(everything, "meters", request="groups").others) == len(KINDS) - 1
 
 
-def test_a_whole_ledger_has_a_folder_for_each_dataset(everything: cdp.Ledger, tmp_path: Path) -> None:
+def test_a_whole_ledger_has_a_folder_for_each_dataset_and_does_not_change(
+    everything: cdp.Ledger, tmp_path: Path
+) -> None:
+    before = everything.status("meters"), everything.export("meters"), everything.history("meters", limit=1000)
     folder = write_dossiers(everything, tmp_path / "all")
     named = {one.name for one in folder.iterdir() if one.is_dir()}
     assert named == {"001-building", "002-empty", "003-meters", "004-renewed", "005-ward", "006-watch"}
@@ -111,11 +109,6 @@ def test_a_whole_ledger_has_a_folder_for_each_dataset(everything: cdp.Ledger, tm
     for name in named:
         assert f'href="{name}/index.html"' in shelf
         assert (folder / name / "manifest.json").is_file()
-
-
-def test_nothing_of_the_ledger_changes(everything: cdp.Ledger, tmp_path: Path) -> None:
-    before = everything.status("meters"), everything.export("meters"), everything.history("meters", limit=1000)
-    write_dossier(everything, "meters", tmp_path / "again")
     assert (
         everything.status("meters"),
         everything.export("meters"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Page as Tab, Request, Route
+from playwright.sync_api import BrowserContext, Page as Tab, Request
 
 __all__ = ["Reading", "read"]
 
@@ -32,12 +32,11 @@ def read(context: BrowserContext, address: str) -> Reading:
     context.set_offline(True)
     reading = Reading(context.new_page())
 
-    def route(route: Route, request: Request) -> None:
+    def note(request: Request) -> None:
         if not request.url.startswith(_HARMLESS):
             reading.requests.append(request.url)
-        route.continue_()
 
-    context.route("**/*", route)
+    reading.tab.on("request", note)
     reading.tab.on("console", lambda said: reading.complaints.append(said.text) if said.type == "error" else None)
     reading.tab.on("pageerror", lambda error: reading.complaints.append(str(error)))
     reading.tab.goto(address)

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def test_runs_its_own_scripts_only() -> None:
         assert f"'sha256-{digest}'" in reader.policy()
     assert "unsafe-eval" not in reader.policy()
     many = page(*(hours(name, count=4_001) for name in ("north", "south", "east", "west", "centre")))
-    assert "'unsafe-eval'" in Reader(render(many)).policy()
+    assert "'unsafe-eval'" in Reader(render(replace(many, rows=[]))).policy()  # by the points of the chart alone
 
 
 def test_hostile_text_stays_text() -> None:
