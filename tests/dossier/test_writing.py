@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from chronodp.dossier import gather, write_dossier, write_dossiers
 from chronodp.dossier.formats import FORMATS
 from chronodp.errors import ChronodpError, InvalidArgument
 from chronodp.ledger import SignedLink, load_release, verify, verify_chain
+from tests import warm
 from tests.dossier.everything import KINDS
 
 pytestmark = pytest.mark.long
@@ -179,8 +178,7 @@ def test_a_kill_leaves_no_half_dossier(tmp_path: Path) -> None:
         "write_dossier(cdp.Ledger(sys.argv[1]), 'meters', sys.argv[2])\n"
     )
     address, place = str(tmp_path / "budget.db"), tmp_path / "out"
-    done = subprocess.run([sys.executable, "-c", code, address, str(place)], check=False)
-    assert done.returncode == -signal.SIGKILL
+    assert warm.run("-c", code, address, str(place)).returncode == -signal.SIGKILL
     assert not place.exists()
     with cdp.Ledger(address) as ledger:
         assert (write_dossier(ledger, "meters", place) / "manifest.json").is_file()

@@ -52,6 +52,7 @@ import multiprocessing, os, sys
 
 import chronodp.service.app
 import chronodp.service.edge.server
+import chronodp.service.supervising
 from chronodp.cli import main
 
 log = os.open(sys.argv.pop(1), os.O_CREAT | os.O_APPEND | os.O_WRONLY)
@@ -59,6 +60,7 @@ os.dup2(log, 1)
 os.dup2(log, 2)
 forking = multiprocessing.get_context("fork")
 multiprocessing.get_context = lambda _method: forking
+chronodp.service.supervising._BRIEF = 0.2  # those who kill workers need not wait for the next
 main()
 """
 
