@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from tests.covering import few
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument, RequestConflict
@@ -37,6 +39,10 @@ def rides(data: Any, **changes: Any) -> cdp.TimeSeries:
     return cdp.TimeSeries(
         data, time="at", user="who", every="1D", start="2026-01-01", end="2026-01-15", **(options | changes)
     )
+
+
+ODD_TABLES = {"zeros": frame(9).assign(late=0.0), "one": frame(1), "none": frame().iloc[:0]}
+UNITS = (cdp.User("replace"), cdp.UserPeriod("1W"), cdp.Window(3), cdp.Event())
 
 
 @pytest.fixture
@@ -143,8 +149,9 @@ def test_a_death_after_the_choice_goes_on_with_it(tmp_path: Path, gap: str) -> N
             other.release(store, dataset="rides", request="one")
 
 
-@pytest.mark.parametrize("unit", [cdp.User("replace"), cdp.UserPeriod("1W"), cdp.Window(3), cdp.Event()], ids=str)
-@pytest.mark.parametrize("of", ["rows", "people"])
+@pytest.mark.parametrize(
+    ("of", "unit"), few(list(itertools.product(("rows", "people"), UNITS)), lambda case: case, together=1), ids=str
+)
 @pytest.mark.long
 def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
     with cdp.Ledger(tmp_path / "b.db") as store:
@@ -156,10 +163,11 @@ def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
         assert made.design.table.measure.bin_edges == made.found.edges
 
 
-@pytest.mark.parametrize("data", [frame(9).assign(late=0.0), frame(1), frame().iloc[:0]], ids=["zeros", "one", "none"])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_every_table_has_an_answer(ledger: cdp.Ledger, data: pandas.DataFrame, delta: float) -> None:
-    made = released(ledger, rides(data).histogram("late", edges=Find()), delta=delta)
+@pytest.mark.parametrize(
+    ("name", "delta"), few(list(itertools.product(ODD_TABLES, (0.0, 1e-6))), lambda case: case, together=1)
+)
+def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
+    made = released(ledger, rides(ODD_TABLES[name]).histogram("late", edges=Find()), delta=delta)
     assert np.all(np.isfinite(made.to_pandas()["value"]))
 
 
