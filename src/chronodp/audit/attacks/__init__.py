@@ -16,7 +16,8 @@ from chronodp.audit.attacks.background import MembershipAdvantages, MembershipTe
 
 __all__ = ["ATTACKS", "Attempt", "MembershipAdvantages", "MembershipTest", "membership_advantages"]
 
-ATTACKS: tuple[Callable[[int], Attempt], ...] = (
+# Each is called with a number of trials; a second one says how many of these are tried on chronodp too, else all.
+ATTACKS: tuple[Callable[..., Attempt], ...] = (
     floats.attack,
     averaging.attack,
     rewinding.attack,

@@ -18,10 +18,11 @@ _ASKED = 1_000
 _SHARE = 0.5  # epsilon of one answer; the budget is 1
 
 
-def attack(trials: int) -> Attempt:
+def attack(trials: int, ours: int | None = None) -> Attempt:
     """Ask for one total as often as answers come, under old and new names, and guess it by their mean."""
     return guess_by_mean(
         trials,
+        ours,
         name="averaging repeated releases",
         naive="fresh noise for every request, and nobody counts them",
         scale=1 / _SHARE,

@@ -16,7 +16,7 @@ _CROWD = 50
 _FEWEST = 10
 
 
-def attack(trials: int) -> Attempt:
+def attack(trials: int, ours: int | None = None) -> Attempt:
     """Ask for everybody's total and for everybody's but one, and guess the person's bit by the difference."""
     crowds = np.random.default_rng().integers(0, 2, (trials, _CROWD))
     totals = np.column_stack([crowds.sum(axis=1), crowds[:, 1:].sum(axis=1)])
@@ -25,9 +25,9 @@ def attack(trials: int) -> Attempt:
         naive=f"exact totals, refused for fewer than {_FEWEST} people",
         epsilon=1.0,
         naive_guesses=trials,
-        our_guesses=trials,
+        our_guesses=len(totals[:ours]),
         naive_hits=_hits(crowds[:, 0], totals.astype(np.float64)),
-        our_hits=_hits(crowds[:, 0], np.array([_released(row) for row in totals])),
+        our_hits=_hits(crowds[:ours, 0], np.array([_released(row) for row in totals[:ours]])),
     )
 
 

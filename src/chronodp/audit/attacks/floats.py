@@ -15,19 +15,20 @@ __all__ = ["attack"]
 Floats = NDArray[np.float64]
 
 
-def attack(trials: int) -> Attempt:
+def attack(trials: int, ours: int | None = None) -> Attempt:
     """Guess 0 or 1 behind Laplace noise, wherever last digits are finer than a number that was added to 1 can have."""
     secrets = np.random.default_rng().integers(0, 2, 20 * trials)
     naive = _guessed(secrets, secrets + np.random.default_rng().laplace(0.0, 1.0, len(secrets)))
-    ours = _guessed(secrets, _released(secrets))
+    tried = secrets[: None if ours is None else 20 * ours]
+    told = _guessed(tried, _released(tried))
     return Attempt(
         name="last digits of floating-point noise",
         naive="numpy.random.laplace added to a float",
         epsilon=1.0,
         naive_hits=naive[0],
         naive_guesses=naive[1],
-        our_hits=ours[0],
-        our_guesses=ours[1],
+        our_hits=told[0],
+        our_guesses=told[1],
     )
 
 

@@ -12,19 +12,27 @@ __all__ = ["guess_by_mean"]
 
 
 def guess_by_mean(
-    trials: int, *, name: str, naive: str, scale: float, count: int, answers: Callable[[int], Sequence[float]]
+    trials: int,
+    ours: int | None,
+    *,
+    name: str,
+    naive: str,
+    scale: float,
+    count: int,
+    answers: Callable[[int], Sequence[float]],
 ) -> Attempt:
     """Guess secrets by the mean of ``count`` fresh draws of Laplace noise, and of the answers that chronodp gives."""
     secrets = np.random.default_rng().integers(0, 2, trials).tolist()
+    tried = secrets[:ours]
     noise = np.random.default_rng().laplace(0.0, scale, (trials, count))
     return Attempt(
         name=name,
         naive=naive,
         epsilon=1.0,
         naive_guesses=trials,
-        our_guesses=trials,
+        our_guesses=len(tried),
         naive_hits=sum(_guess(secret + row) == secret for secret, row in zip(secrets, noise, strict=True)),
-        our_hits=sum(_guess(answers(secret)) == secret for secret in secrets),
+        our_hits=sum(_guess(answers(secret)) == secret for secret in tried),
     )
 
 

@@ -14,10 +14,11 @@ __all__ = ["attack"]
 _REWINDS = 100
 
 
-def attack(trials: int) -> Attempt:
+def attack(trials: int, ours: int | None = None) -> Attempt:
     """Open a stream, keep its first state, release the first step from it as often as that works; guess by the mean."""
     return guess_by_mean(
         trials,
+        ours,
         name="replay and rewind of a stream",
         naive="a stream whose state is a file that can be put back",
         scale=1.0,
