@@ -41,9 +41,11 @@ def _next(mp: Any, curve: Curve, level: Any, area: Any, begin: Any) -> int | Non
     """Return the widest edge x, of those left of the step before, at which level + area / x lies under the curve."""
     x = begin
     for _ in range(_ROUNDS):
-        x = _inverse(mp, curve, level + area / x)
+        before, x = x, _inverse(mp, curve, level + area / x)
         if x is None:
             return None
+        if x == before:  # what is left of the rounds would give it again
+            break
     edge = int(x * FINE) - 2  # inside the curve, whatever the last rounds left over
     return edge if level + area * FINE / edge <= _height(mp, curve, mp.mpf(edge) / FINE) else None
 
