@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,11 @@ def neighbours(counts: Counts) -> Iterator[Counts]:
         yield tuple(count + (index == place) for index, count in enumerate(counts))
 
 
-def chances(way: ByChoice, step: Step, below: NDArray[np.int64], edges: int) -> NDArray[np.float64]:
+@lru_cache(maxsize=2**16)  # parts of tables, and tables, meet the same numbers again and again
+def chances(way: ByChoice, step: Step, below: Counts, edges: int) -> NDArray[np.float64]:
     """Return the probability of each edge of a part, as the library weighs them."""
-    design = choice_of(way, step, edges, 1)
-    odds = np.exp(-exponents_of(design, run_gaps(design, edge_utilities(below, step.target), np.array([len(below)]))))
+    design, people = choice_of(way, step, edges, 1), np.array(below, np.int64)
+    odds = np.exp(-exponents_of(design, run_gaps(design, edge_utilities(people, step.target), np.array([len(below)]))))
     if isinstance(way.mechanism, ExponentialMechanism):
         return np.asarray(odds / odds.sum())
     # Each falls in with its odds, and one of those that did is taken: p ∫ Π (1 - p' t) dt, by exact quadrature.
@@ -45,7 +47,7 @@ def chances(way: ByChoice, step: Step, below: NDArray[np.int64], edges: int) -> 
 
 def law_of(way: ByChoice, quantiles: tuple[float, ...], counts: Counts) -> Law:
     """Return the probability of every outcome of all quantiles' edges."""
-    running = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    running = (0, *itertools.accumulate(counts))
     outcomes: dict[tuple[int | None, ...], float] = {(None,) * len(quantiles): 1.0}
     for step in steps_of(quantiles):
         fresh: dict[tuple[int | None, ...], float] = {}
