@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import sys
@@ -48,6 +49,7 @@ def draws(public: object) -> bool:
     return any(map(takes_entropy, parts))
 
 
+@functools.cache
 def mechanisms() -> list[object]:
     """What rooms export and draws; what draws anywhere and states a guarantee; devices, which draw by themselves."""
     found: list[object] = [chronodp.local.Device, *get_args(LocalMechanism), *get_args(Protocol)]

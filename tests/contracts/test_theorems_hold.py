@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
+from tests.conftest import SCALE
 
 from chronodp.accounting import Costs, advanced, basic, gaussian, loss, optimal, pld, renyi, zcdp
 from chronodp.audit.exact import Finding, examine
@@ -121,11 +122,14 @@ def case(request: pytest.FixtureRequest) -> tuple[str, Finding, Cost]:
 
 @pytest.mark.long
 def test_every_stated_epsilon_is_true(case: tuple[str, Finding, Cost]) -> None:
+    """At every delta so stated; otherwise a theorem is asked at every other one, the next one at the others."""
     name, finding, cost = case
-    for theorem, epsilon in THEOREMS.items():
+    step = 1 if SCALE >= 1 else 2
+    turn = list(CASES).index(name)
+    for place, (theorem, epsilon) in enumerate(THEOREMS.items()):
         if theorem == "optimal" and "Gaussian" in name:
             continue
-        for delta in DELTAS:
+        for delta in DELTAS[(turn + place) % step :: step]:
             stated = epsilon(cost, delta)
             if math.isfinite(stated):
                 assert not finding.refutes(stated, delta * (1 + 1e-9)), (theorem, delta)
