@@ -7,11 +7,12 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from chronodp.correlated import Mean, read_model
+from chronodp.correlated import Mean, read_model, tuning
 from chronodp.correlated.tuning import tune
 from chronodp.ledger import Ledger
 from tests.cli.conftest import pipe, run
@@ -49,7 +50,7 @@ def test_tuning_shows_every_age_and_marks_the_least() -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("home")
-def test_other_ways_of_tuning_and_the_page() -> None:
+def test_other_ways_of_tuning_and_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     each = json.loads(run("fran", "tune", "model.json", "--error", "0.1", "--way", "each", "--oldest", "2", "--json"))
     assert len(each["best"]["ages"]) == 2
     shrunk = run("fran", "tune", "model.json", "--error", "0.1", "--way", "shrunk", "--page", "tuned.html")
@@ -59,7 +60,10 @@ def test_other_ways_of_tuning_and_the_page() -> None:
     assert "a constant would do" in " ".join(constant.split())
     assert "Next" not in constant
     parts = ("fran", "tune", "apart.json", "--query", "sum", "--error", "1", "--way", "parts", "--oldest", "2")
+    asked, kept = tuning.segment, list[Any]()
+    monkeypatch.setattr(tuning, "segment", lambda *all_of, **told: kept.append(asked(*all_of, **told)) or kept[-1])
     found = json.loads(run(*parts, "--json"))
+    monkeypatch.setattr(tuning, "segment", lambda *_, **__: kept[-1])  # the same again, as a table
     assert found["groups"] == [[0], [1]]
     assert "Parts with noise of their own" in run(*parts)
     ages = ",".join(map(str, found["ages"]))

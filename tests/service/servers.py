@@ -39,7 +39,7 @@ def forked_server(policy: Path, ledger: str, *options: str) -> Iterator[tuple[st
     log = policy.with_name(f"serve-{chosen}.log")
     words = ("serve", "--policy", str(policy), "--ledger", ledger, "--port", str(chosen), *options)
     process = warm.start("-c", _FORKED, str(log), *words, cwd=policy.parent)
-    url = f"http://127.0.0.1:{chosen}"
+    url = f"http{'s' if '--tls-cert' in options else ''}://127.0.0.1:{chosen}"
     try:
         with _answering(url, process, log):
             yield url, process
