@@ -21,7 +21,7 @@ SHAPES: tuple[Any, ...] = (
     *(True, None, 0, -1, 2**63, 1e300, 5e-324, -0.0, "", "x", "self", "\u202e\x1b", "2026-01-01"),
     *([], [[]], [None], [1, 2], ["x"], {}, {"kind": True}, {"kind": "user"}, {"self": 1}, {"": None}),
 )
-_FEW = 100  # changes of one document that are tried at least
+_FEW = 60  # changes of one document that are tried at least
 
 
 def places(document: Any, before: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
