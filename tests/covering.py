@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tests.conftest import SCALE
 
-__all__ = ["few"]
+__all__ = ["each", "few"]
 
 Case = TypeVar("Case")
 
@@ -30,3 +30,9 @@ def few(cases: Sequence[Case], features: Callable[[Case], Sequence[Hashable]], *
         chosen.append(best)
         left -= met[best]
     return [cases[index] for index in sorted(chosen)]
+
+
+def each(*values: Sequence[Hashable]) -> list[tuple[Any, ...]]:
+    """Return all combinations at stated counts, and otherwise so few that each value is still met."""
+    combined: list[tuple[Any, ...]] = list(itertools.product(*values))
+    return few(combined, lambda case: case, together=1)

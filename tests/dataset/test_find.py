@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from tests.covering import few
+from tests.covering import each
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument, RequestConflict
@@ -144,9 +143,7 @@ def test_a_death_between_choice_and_release_goes_on_with_the_same_choice(tmp_pat
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "delta"), few(list(itertools.product(ODD_TABLES, (0.0, 1e-6))), lambda case: case, together=1)
-)
+@pytest.mark.parametrize(("name", "delta"), each(list(ODD_TABLES), (0.0, 1e-6)))
 def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
     made = released(ledger, meters(ODD_TABLES[name]).sum("kwh", clip=Find()), delta=delta, missing=Missing())
     assert np.all(np.isfinite(made.to_pandas().drop(columns="time").to_numpy(dtype=float)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from tests.covering import few
+from tests.covering import each
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument, RequestConflict
@@ -149,9 +148,7 @@ def test_a_death_after_the_choice_goes_on_with_it(tmp_path: Path, gap: str) -> N
             other.release(store, dataset="rides", request="one")
 
 
-@pytest.mark.parametrize(
-    ("of", "unit"), few(list(itertools.product(("rows", "people"), UNITS)), lambda case: case, together=1), ids=str
-)
+@pytest.mark.parametrize(("of", "unit"), each(("rows", "people"), UNITS), ids=str)
 @pytest.mark.long
 def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
     with cdp.Ledger(tmp_path / "b.db") as store:
@@ -163,9 +160,7 @@ def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
         assert made.design.table.measure.bin_edges == made.found.edges
 
 
-@pytest.mark.parametrize(
-    ("name", "delta"), few(list(itertools.product(ODD_TABLES, (0.0, 1e-6))), lambda case: case, together=1)
-)
+@pytest.mark.parametrize(("name", "delta"), each(list(ODD_TABLES), (0.0, 1e-6)))
 def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
     made = released(ledger, rides(ODD_TABLES[name]).histogram("late", edges=Find()), delta=delta)
     assert np.all(np.isfinite(made.to_pandas()["value"]))
