@@ -59,9 +59,9 @@ def test_records_are_copied_compared_hashed_and_shown(record: Any, shown: str) -
 def settled() -> Iterator[tuple[str, set[str], ast.FunctionDef, ast.Call]]:
     """Yield each call with the file and the fields of the class that it stands in."""
     for path in SOURCE.rglob("*.py"):
-        for kind in (
-            node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ClassDef)
-        ):
+        if "settle(" not in (text := path.read_text(encoding="utf-8")):
+            continue
+        for kind in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)):
             fields = {
                 one.target.id
                 for one in kind.body
@@ -69,7 +69,7 @@ def settled() -> Iterator[tuple[str, set[str], ast.FunctionDef, ast.Call]]:
             }
             for method in (one for one in kind.body if isinstance(one, ast.FunctionDef)):
                 for call in (one for one in ast.walk(method) if isinstance(one, ast.Call)):
-                    if ast.unparse(call.func) == "settle":
+                    if isinstance(call.func, ast.Name) and call.func.id == "settle":
                         yield str(path.relative_to(SOURCE)), fields, method, call
 
 

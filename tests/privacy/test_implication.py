@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, product
 
+import numpy as np
 import pytest
+from tests.privacy.walking import Pairs, alike_outside, mask, most_steps, tables
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Event, History, Relation, Report, Swap, Unit, User, UserPeriod, Window, price
@@ -15,13 +16,7 @@ PERIODS = 4
 HALVES = {"1h": 1, "1D": 2}  # periods of the grid in a calendar period of this toy calendar
 VALUES = 2
 RELATIONS: tuple[Relation, ...] = ("add_remove", "replace")
-Table = frozenset[tuple[int, int]]  # rows (period, value) of one person
 ROWS = [(period, value) for period in range(PERIODS) for value in range(VALUES)]
-
-
-def subsets(rows: list[tuple[int, int]]) -> Iterator[Table]:
-    for size in range(len(rows) + 1):
-        yield from (frozenset(chosen) for chosen in combinations(rows, size))
 
 
 def stretches(unit: Unit) -> list[range]:
@@ -37,47 +32,30 @@ def stretches(unit: Unit) -> list[range]:
 
 
 @cache
-def neighbours(unit: Unit, table: Table) -> frozenset[Table]:
+def neighbours(unit: Unit) -> Pairs:
+    """All pairs of tables of one person that the unit tells apart no more than it may."""
+    before, after = tables(len(ROWS))[:, None], tables(len(ROWS))
     if isinstance(unit, Event):
-        added = {table | {row} for row in ROWS if row not in table}
-        removed = {table - {row} for row in table}
+        differing, size = np.bitwise_count(before ^ after), np.bitwise_count(after)
         if unit.relation == "add_remove":
-            return frozenset(added | removed)
-        return frozenset(less | {row} for less in removed for row in ROWS if row not in less) - {table}
+            return np.asarray(differing == 1)
+        return np.asarray((differing == 2) & (size == size[:, None]))
     if isinstance(unit, Swap):
-        found = set()
+        found = np.zeros((len(after), len(after)), dtype=np.bool_)
         for start in range(0, PERIODS, unit.block):
             for one, two in combinations(range(start, min(start + unit.block, PERIODS)), 2):
                 moved = {one: two, two: one}
-                found.add(frozenset((moved.get(period, period), value) for period, value in table))
-        return frozenset(found) - {table}
-    found = set()
-    for stretch in stretches(unit):
-        inside = frozenset(row for row in table if row[0] in stretch)
-        outside = table - inside
-        for other in subsets([row for row in ROWS if row[0] in stretch]):
-            if unit.relation == "replace" or not inside or not other:
-                found.add(outside | other)
-    return frozenset(found) - {table}
+                places = [ROWS.index((moved.get(period, period), value)) for period, value in ROWS]
+                found[after, sum((after >> row & 1) << place for row, place in enumerate(places))] = True
+        np.fill_diagonal(found, val=False)
+        return found
+    masks = [mask(row for row, (period, _) in enumerate(ROWS) if period in stretch) for stretch in stretches(unit)]
+    return alike_outside(len(ROWS), masks, unit.relation)
 
 
 def farthest(held: Unit, wanted: Unit, limit: int) -> int:
     """The most steps of ``held`` that one step of ``wanted`` takes; above ``limit`` if some takes more."""
-    most = 0
-    for table in subsets(ROWS):
-        targets = set(neighbours(wanted, table))
-        reached, frontier = {table}, {table}
-        for step in range(1, limit + 1):
-            targets -= reached
-            if not targets:
-                break
-            frontier = {after for before in frontier for after in neighbours(held, before)} - reached
-            reached |= frontier
-            if targets & frontier:
-                most = max(most, step)
-        if targets - reached:
-            return limit + 1
-    return most
+    return most_steps(neighbours(held), neighbours(wanted), limit)
 
 
 UNITS: list[Unit] = [

@@ -63,12 +63,13 @@ def test_means_divide_by_a_public_number_and_need_replace() -> None:
 
 
 def worst(changed: Iterator[Cells]) -> tuple[Sensitivity, Sensitivity]:
-    periods, totals = [0.0, 0.0], [0.0, 0.0]
-    for change in changed:
-        for kept, numbers in ((periods, change), (totals, np.cumsum(change, axis=0))):
-            kept[0] = max(kept[0], float(np.abs(numbers).sum()))
-            kept[1] = max(kept[1], float(np.sqrt((numbers**2).sum())))
-    return Sensitivity(*periods), Sensitivity(*totals)
+    every = np.stack(list(changed))  # changes × periods × groups
+    periods, totals = (numbers.reshape(len(every), -1) for numbers in (every, np.cumsum(every, axis=1)))
+    return largest(periods), largest(totals)
+
+
+def largest(numbers: Cells) -> Sensitivity:
+    return Sensitivity(float(np.abs(numbers).sum(axis=1).max()), float(np.sqrt((numbers**2).sum(axis=1)).max()))
 
 
 @pytest.mark.long
