@@ -134,9 +134,9 @@ def test_noise_for_every_statement_of_sensitivity(golden: Any) -> None:
 
 
 def coarse(clip: float | None) -> Any:
-    """Two steps with Laplace noise on a grid coarse enough to enumerate: ε = 8 for a change of 2."""
-    design = design_filter(scalar(initial_covariance=[[1.0]]), change=2.0, unit=cdp.Event(), clip=clip, epsilon=8.0)
-    return replace(design, noise=Noise("laplace", 2.0, 0.25, 1.0))
+    """Two steps with Laplace noise on a grid coarse enough to enumerate: ε = 16 for a change of 2."""
+    design = design_filter(scalar(initial_covariance=[[1.0]]), change=2.0, unit=cdp.Event(), clip=clip, epsilon=16.0)
+    return replace(design, noise=Noise("laplace", 2.0, 0.125, 1.0))
 
 
 @pytest.mark.parametrize("clip", [None, 1.0])
@@ -149,10 +149,10 @@ def test_every_outcome_of_two_steps(clip: float | None) -> None:
         return perturb(design, prior, np.array(values)[:, None], entropy)[0]
 
     finding = examine(released, [((-1.0, 0.0), (1.0, 0.0)), ((5.0, 1.0), (5.0, -1.0))])
-    assert not finding.refutes(8.0 * (1 + 1e-9))
-    assert finding.epsilon > 7.99  # and it is attained
+    assert not finding.refutes(16.0 * (1 + 1e-9))
+    assert finding.epsilon > 15.99  # and it is attained
     if clip is not None:  # with which even the largest change costs no more
-        assert not examine(released, [((-50.0, 0.0), (50.0, 0.0))]).refutes(8.0 * (1 + 1e-9))
+        assert not examine(released, [((-50.0, 0.0), (50.0, 0.0))]).refutes(16.0 * (1 + 1e-9))
 
 
 def test_noise_on_the_measurement_is_noise_on_the_innovation_in_a_closed_loop() -> None:
