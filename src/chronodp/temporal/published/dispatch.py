@@ -87,8 +87,11 @@ def choose_threshold(window: int, epsilon: float) -> ThresholdChoice:
     >>> choose_threshold(20, 5.0).threshold, choose_threshold(20, 1.0).extended
     (10, True)
     """
-    check_whole("window", window, least=3, most=LONGEST)
-    check_budget("epsilon", epsilon)
+    return _choose(check_whole("window", window, least=3, most=LONGEST), check_budget("epsilon", epsilon))
+
+
+@lru_cache(maxsize=1024)
+def _choose(window: int, epsilon: float) -> ThresholdChoice:
     nearest, farthest = _budgets(window)
     fits = np.flatnonzero(np.maximum(nearest, farthest) <= epsilon)
     if len(fits):

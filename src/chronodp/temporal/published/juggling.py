@@ -9,6 +9,8 @@ entry of the array a slot is: a slot taken is replaced, in its entry, by the slo
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,17 +31,26 @@ def steady_slots(rows: int, window: int, threshold: int, entropy: Entropy) -> ND
     """
     empty = np.zeros((rows, window), dtype=np.bool_)
     left = np.full(rows, threshold)
-    ratios = stirling_ratios(window)
-    for place in range(window):
-        rest = window - place
-        groups = np.arange(1, threshold + 1)
-        with np.errstate(invalid="ignore"):
-            taken = np.concatenate([[1.0], groups / (groups + ratios[rest - 1, 1 : threshold + 1])])
-        taken[rest:] = 0.0  # as many empty as there are slots: none is taken
-        chances = np.floor(taken * _EXACT).astype(np.int64)
+    for place, chances in enumerate(_taken(window, threshold)):
         empty[:, place] = ~entropy.coins(chances[left], _EXACT)
         left -= empty[:, place]
     return empty
+
+
+@lru_cache(maxsize=64)
+def _taken(window: int, threshold: int) -> NDArray[np.int64]:
+    """Return how likely each slot of the window is taken, by how many empty ones are still to come."""
+    ratios = stirling_ratios(window)
+    groups = np.arange(1, threshold + 1)
+    chances = np.empty((window, threshold + 1), dtype=np.int64)
+    for place in range(window):
+        rest = window - place
+        with np.errstate(invalid="ignore"):
+            taken = np.concatenate([[1.0], groups / (groups + ratios[rest - 1, 1 : threshold + 1])])
+        taken[rest:] = 0.0  # as many empty as there are slots: none is taken
+        chances[place] = np.floor(taken * _EXACT)
+    chances.setflags(write=False)
+    return chances
 
 
 def juggle(length: int, empty: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.int64]:
