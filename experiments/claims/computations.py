@@ -46,7 +46,7 @@ def computation(**twins: Twin) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            key = (args, tuple(sorted(kwargs.items())))
+            key = _key(args, kwargs)
             try:
                 kept = one.kept.get(key)
             except TypeError:  # arguments that cannot be a key: computed anew
@@ -94,13 +94,32 @@ def broken(name: str, twin: Twin) -> Iterator[None]:
     function = _ALL[name].function
     for one in _ALL.values():
         one.kept = {key: kept for key, kept in one.kept.items() if name not in kept[1]}
-    _ALL[name].function = twin(function)
+    # What a twin changes is the whole function's result, and that may be known.
+    _ALL[name].function = twin(_remembering(function, whole[name]))
     try:
         yield
     finally:
         _ALL[name].function = function
         for other, one in _ALL.items():
             one.kept = whole.get(other, {})
+
+
+def _remembering(function: Callable[..., Any], kept: Mapping[Any, tuple[Any, frozenset[str]]]) -> Callable[..., Any]:
+    def known(*args: Any, **kwargs: Any) -> Any:
+        try:
+            found = kept.get(_key(args, kwargs))
+        except TypeError:
+            found = None
+        if found is None:
+            return function(*args, **kwargs)
+        _UNDER_WAY[-1].update(found[1])
+        return found[0]
+
+    return known
+
+
+def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    return args, tuple(sorted(kwargs.items()))
 
 
 def mapped(change: Callable[[float], float]) -> Twin:

@@ -147,8 +147,12 @@ def _count_gaps(released: Floats, truth: Floats) -> tuple[Floats, Floats]:
 def _lagged_errors(released: Floats, prices: Floats, lags: int) -> Floats:
     """Return the error of moving averages when they are read so many days late, runs by lags."""
     found, truth = _moving(released)[:, 2 * WINDOW :], _moving(prices[None])[0]
-    late = [truth[2 * WINDOW - lag : len(truth) - lag] for lag in range(lags)]
-    return np.stack([np.nanmean((found - one) ** 2, axis=1) for one in late], axis=1)
+    there = np.isfinite(found)
+    middle = truth.mean()  # squares are multiplied out, and lose the fewest digits around it
+    shown = np.where(there, found - middle, 0.0)
+    late = np.stack([truth[2 * WINDOW - lag : len(truth) - lag] for lag in range(lags)], axis=1) - middle
+    totals = (shown**2).sum(axis=1)[:, None] - 2 * shown @ late + there @ late**2
+    return np.asarray(totals / there.sum(axis=1)[:, None], dtype=np.float64)
 
 
 def _moving(rows: Floats) -> Floats:
