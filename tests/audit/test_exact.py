@@ -139,5 +139,5 @@ def test_shares_in_order_give_the_delta_of_plain_sums() -> None:
 
 
 def test_shares_by_denominator_are_added_exactly() -> None:
-    assert total({}) == 0
-    assert total({6: 1, 4: 3, 12: 5}) == Fraction(1, 6) + Fraction(3, 4) + Fraction(5, 12)
+    assert total({}, 12) == 0
+    assert Fraction(total({6: 1, 4: 3, 12: 5}, 24), 24) == Fraction(1, 6) + Fraction(3, 4) + Fraction(5, 12)

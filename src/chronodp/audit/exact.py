@@ -241,18 +241,12 @@ def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS, b
 
 def _together(found: Mapping[Hashable, Mapping[int, int]], unresolved: Mapping[int, int]) -> Outcomes:
     whole = math.lcm(*unresolved, *{whole for parts in found.values() for whole in parts})
-    times: dict[int, int] = {}  # by denominator: there are few of them, and many outputs
-
-    def over(parts: Mapping[int, int]) -> int:
-        return sum(share * (times.get(part) or times.setdefault(part, whole // part)) for part, share in parts.items())
-
-    return Outcomes({output: over(parts) for output, parts in found.items()}, over(unresolved), whole)
+    return Outcomes({output: total(parts, whole) for output, parts in found.items()}, total(unresolved, whole), whole)
 
 
-def total(parts: Mapping[int, int]) -> Fraction:
-    """Return the sum of shares that are given by their denominators."""
-    common = math.lcm(*parts)
-    return Fraction(sum(share * (common // whole) for whole, share in parts.items()), common)
+def total(parts: Mapping[int, int], whole: int) -> int:
+    """Return the sum of shares that are given by their denominators, over a multiple of all of these."""
+    return sum(share * (whole // part) for part, share in parts.items())
 
 
 def _quotient(over: int, under: int) -> float:

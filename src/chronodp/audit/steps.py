@@ -7,9 +7,9 @@ can only hide a loss, never invent one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -24,6 +24,15 @@ State = TypeVar("State")
 
 def _never(output: Hashable) -> bool:  # noqa: ARG001 (of the field it is the default of)
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Branches(Generic[State]):
+    """Where one step leads: shares over ``whole``, each with a state and an answer; and what was not followed."""
+
+    ways: list[tuple[int, State, Hashable]]
+    lost: int
+    whole: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,35 +66,37 @@ class StepEnumerator(Generic[State]):
 
     def law(self, values: Sequence[Any]) -> Outcomes:
         """Return the law of all answers to the values, one after another."""
-        opened, lost = self._branches(lambda entropy: (self.start(entropy), None))
+        opened = self._branches(lambda entropy: (self.start(entropy), None))
+        # Whole numbers over one denominator, which grows with each step: fractions in lowest terms take longer.
+        whole, lost = opened.whole, opened.lost
         # Different states may hide behind equal answers: paths are told apart by both.
-        paths: dict[tuple[tuple[Hashable, ...], Hashable], tuple[Fraction, State]]
-        paths = {((), self.key(state)): (chance, state) for chance, state, _ in opened}
-        done: dict[Hashable, Fraction] = {}
+        paths: dict[tuple[tuple[Hashable, ...], Hashable], tuple[int, State]]
+        paths = {((), self.key(state)): (share, state) for share, state, _ in opened.ways}
+        done: dict[Hashable, int] = {}
         for value in values:
-            known: dict[Hashable, tuple[list[tuple[Fraction, State, Hashable]], Fraction]] = {}
-            following: dict[tuple[tuple[Hashable, ...], Hashable], tuple[Fraction, State]] = {}
-            for (told, key), (chance, state) in paths.items():
-                if key not in known:
-                    known[key] = self._branches(partial(self.step, state, value))
-                branches, gone = known[key]
-                lost += chance * gone
-                for probability, after, answer in branches:
+            states = {key: state for (_, key), (_, state) in paths.items()}
+            known = {key: self._branches(partial(self.step, state, value)) for key, state in states.items()}
+            common = math.lcm(*(branches.whole for branches in known.values()))
+            whole, lost, done = whole * common, lost * common, {told: share * common for told, share in done.items()}
+            times = {key: common // branches.whole for key, branches in known.items()}
+            following: dict[tuple[tuple[Hashable, ...], Hashable], tuple[int, State]] = {}
+            for (told, key), (share, _) in paths.items():
+                here = share * times[key]
+                lost += here * known[key].lost
+                for part, after, answer in known[key].ways:
                     now = (*told, answer)
                     if self.ends(answer):
-                        done[now] = done.get(now, Fraction(0)) + chance * probability
+                        done[now] = done.get(now, 0) + here * part
                         continue
                     place = (now, self.key(after))
-                    before = following.get(place, (Fraction(0), after))[0]
-                    following[place] = (before + chance * probability, after)
+                    before = following.get(place, (0, after))[0]
+                    following[place] = (before + here * part, after)
             paths = following
-        for (told, _), (chance, _state) in paths.items():
-            done[told] = done.get(told, Fraction(0)) + chance
-        return Outcomes.of(done, lost)
+        for (told, _), (share, _state) in paths.items():
+            done[told] = done.get(told, 0) + share
+        return Outcomes(done, lost, whole)
 
-    def _branches(
-        self, run: Callable[[Entropy], tuple[State, Hashable]]
-    ) -> tuple[list[tuple[Fraction, State, Hashable]], Fraction]:
+    def _branches(self, run: Callable[[Entropy], tuple[State, Hashable]]) -> _Branches[State]:
         found: dict[Hashable, tuple[dict[int, int], State, Hashable]] = {}  # shares summed by their denominator
         lost: dict[int, int] = {}
         script: list[int] = []
@@ -100,4 +111,7 @@ class StepEnumerator(Generic[State]):
             reached[entropy.whole] = reached.get(entropy.whole, 0) + entropy.share
             script = entropy.following()
             if not script:
-                return [(total(parts), state, answer) for parts, state, answer in found.values()], total(lost)
+                break
+        whole = math.lcm(*lost, *{part for parts, _, _ in found.values() for part in parts})
+        ways = [(total(parts, whole), state, answer) for parts, state, answer in found.values()]
+        return _Branches(ways, total(lost, whole), whole)
