@@ -55,7 +55,7 @@ COVERED = [
 @pytest.mark.parametrize(("plan", "values"), COVERED, ids=[plan.name for plan, _ in COVERED])
 @pytest.mark.long
 def test_intervals_cover_the_truth_as_often_as_they_say(plan: LocalPlan, values: NDArray[Any], trials: Trials) -> None:
-    runs = trials(4_000, least=300)
+    runs = trials(4_000, least=150)
     made = replicate(plan, np.repeat(values[:, None], 2, axis=1), runs)
     numbers = isinstance(plan.mechanism, Number)
     truth = np.array([values.mean()]) if numbers else np.bincount(values) / len(values)

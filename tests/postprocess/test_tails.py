@@ -55,8 +55,12 @@ def beyond_of_two(weight: float, x: float) -> float:
 def shortfall(kinds: Kinds, quantile: float, level: float) -> float:
     """By how much, relative, a quantile misses the right one: the error of its tail over the tail's slope."""
     wanted = (1 - level) / 2
-    tail = beyond(kinds, quantile)
-    slope = (tail - beyond(kinds, quantile * (1 + 1e-4))) * 1e4
+    if [count for _, count in kinds] == [1, 1]:  # of two draws the frequencies reach far, and the closed form is there
+        (first, _), (second, _) = kinds
+        tail, next_tail = (beyond_of_two(second / first, x / first) for x in (quantile, quantile * (1 + 1e-4)))
+    else:
+        tail, next_tail = beyond(kinds, quantile), beyond(kinds, quantile * (1 + 1e-4))
+    slope = (tail - next_tail) * 1e4
     return abs(tail - wanted) / slope
 
 
