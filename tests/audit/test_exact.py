@@ -141,3 +141,15 @@ def test_shares_in_order_give_the_delta_of_plain_sums() -> None:
 def test_shares_by_denominator_are_added_exactly() -> None:
     assert total({}, 12) == 0
     assert Fraction(total({6: 1, 4: 3, 12: 5}, 24), 24) == Fraction(1, 6) + Fraction(3, 4) + Fraction(5, 12)
+
+
+@pytest.mark.parametrize("draw", ["laplace", "gaussian", "exponential"])
+def test_noise_that_is_followed_less_far_is_kept_as_unresolved(draw: str) -> None:
+    def run(entropy: Entropy) -> tuple[int, ...]:
+        return tuple(getattr(entropy, draw)(0.5, 2).tolist())
+
+    whole, cut = outcomes(run), outcomes(run, bits=90)
+    assert len(cut.shares) < 0.9 * len(whole.shares)
+    assert sum(cut.shares.values()) + cut.lost == cut.whole
+    assert 0 < cut.unresolved < Fraction(1, 2**80)
+    assert all(chance == whole.probabilities[told] for told, chance in cut.probabilities.items())
