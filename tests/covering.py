@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from tests.conftest import SCALE
 
-__all__ = ["each", "few"]
+__all__ = ["each", "few", "in_turn"]
 
 Case = TypeVar("Case")
 
@@ -36,3 +36,20 @@ def each(*values: Sequence[Hashable]) -> list[tuple[Any, ...]]:
     """Return all combinations at stated counts, and otherwise so few that each value is still met."""
     combined: list[tuple[Any, ...]] = list(itertools.product(*values))
     return few(combined, lambda case: case, together=1)
+
+
+def in_turn(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return all pairs at stated counts, and otherwise each of the longer list with the next of the shorter one.
+
+    So those of the shorter list are met equally often. Entries that are tuples are several parameters each.
+    """
+    short = min(len(one), len(other))
+    return [
+        (*_several(first), *_several(second))
+        for (place, first), (turn, second) in itertools.product(enumerate(one), enumerate(other))
+        if SCALE >= 1 or place % short == turn % short
+    ]
+
+
+def _several(part: Any) -> tuple[Any, ...]:
+    return part if isinstance(part, tuple) else (part,)

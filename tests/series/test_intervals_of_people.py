@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.conftest import SCALE, Trials
+from tests.covering import in_turn
 from tests.series.misses import FALSE_ALARM, LAWS, WIDER, Missed, designed, missed, noisy
-from tests.series.turns import in_turn
 
 from chronodp import Aggregate, Event, Ledger, User
 from chronodp.postprocess.tails import Law, quantiles

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from tests.conftest import Trials
+from tests.covering import in_turn
 from tests.series.designs import EPSILONS, UNITS, WIDE_CLIPS, feasible, table
 from tests.series.misses import LAWS, WIDER, Missed, designed, missed, noisy
 from tests.series.releases import Silent, made
-from tests.series.turns import in_turn
 
 import chronodp as cdp
 from chronodp.dataset import Records

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.conftest import Trials
+from tests.covering import in_turn
 from tests.engines.neighbours import neighbour, random_world
-from tests.series.turns import in_turn
 
 import chronodp as cdp
 from chronodp.engines import Record, Reference
