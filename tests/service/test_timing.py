@@ -63,7 +63,7 @@ def slow_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = Records.numbers
 
     def numbers(records: Records, *given: Any, **more: Any) -> Any:
-        rows = pyarrow.parquet.read_metadata(records.data).num_rows
+        rows = pyarrow.parquet.read_metadata(str(records.data)).num_rows
         time.sleep(SLOWLY * rows / (60 * 48))
         return at_once(records, *given, **more)
 
