@@ -103,6 +103,8 @@ class JointChain:
     @cached_property
     def closed_classes(self) -> list[Integers]:
         """The sets of joint states that are never left once entered: one each for every stationary law there is."""
+        if np.all(self.kernel > 0):
+            return [np.arange(len(self.kernel))]
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
