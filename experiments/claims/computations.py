@@ -50,7 +50,7 @@ def computation(**twins: Twin) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 kept = one.kept.get(key)
             except TypeError:  # arguments that cannot be a key: computed anew
-                key, kept = None, None  # type: ignore[assignment]
+                key, kept = None, None
             if kept is None:
                 _UNDER_WAY.append({name})
                 try:
