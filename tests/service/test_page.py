@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, Error, Route
 import chronodp as cdp
 from chronodp.ledger import Feeding, Gap, feeding_path, write_feeding
 from chronodp.service.tokens import add_token, revoke_token
+from tests.conftest import SCALE
 from tests.old_names import old_names, unseen
 from tests.service.town import API, COUNT, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number
@@ -323,9 +324,10 @@ def test_axe_finds_nothing_in_light_or_dark(visit: Visits, width: int) -> None:
         for more in page.tab.locator("details").all():
             more.evaluate("(details) => { details.open = true; }")
         found[view] = faults(page.tab)
-        page.tab.get_by_role("button", name="Dark colours").click()
-        found[f"{view} in the dark"] = faults(page.tab, only="color-contrast")
-        page.tab.get_by_role("button", name="Light colours").click()
+        if width == 1280 or SCALE >= 1:  # colours are the same on a phone
+            page.tab.get_by_role("button", name="Dark colours").click()
+            found[f"{view} in the dark"] = faults(page.tab, only="color-contrast")
+            page.tab.get_by_role("button", name="Light colours").click()
     page.tab.get_by_role("button", name="Sign out").click()
     page.tab.get_by_role("heading", name="Sign in").wait_for()
     found["sign-in"] = faults(page.tab)
