@@ -99,6 +99,6 @@ def law_of(noise: Noise, split: Split, *, monotone: bool = False, reach: int = 1
         assert entropy.scale == at_least(design.query_scale)
         fired = np.zeros(len(met), np.bool_)
         fired[alarms.periods] = True
-        fired = fired.reshape(len(values), len(draws))
-        fires[row], quiet[row] = fired @ weights, ~fired @ weights
+        told = fired.reshape(len(values), len(draws))
+        fires[row], quiet[row] = told @ weights, ~told @ weights
     return Law(thresholds, fires, quiet, reach)
