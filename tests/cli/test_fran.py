@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -30,6 +29,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("apart.json").write_text(json.dumps(APART), encoding="utf-8")
     run("budget", "open", "ward", "--epsilon", "4", "--unit", "window:1/replace")
     return tmp_path
+
+
+def kept(find: Callable[..., object]) -> Callable[..., object]:
+    """Return what gives each answer once and then the same again, as only one question is asked."""
+    found: list[object] = []
+
+    def give(*given: object, **told: object) -> object:
+        if not found:
+            found.append(find(*given, **told))
+        return found[0]
+
+    return give
 
 
 def status() -> tuple[int, float]:
@@ -60,10 +71,8 @@ def test_other_ways_of_tuning_and_the_page(monkeypatch: pytest.MonkeyPatch) -> N
     assert "a constant would do" in " ".join(constant.split())
     assert "Next" not in constant
     parts = ("fran", "tune", "apart.json", "--query", "sum", "--error", "1", "--way", "parts", "--oldest", "2")
-    asked, kept = tuning.segment, list[Any]()
-    monkeypatch.setattr(tuning, "segment", lambda *all_of, **told: kept.append(asked(*all_of, **told)) or kept[-1])
+    monkeypatch.setattr(tuning, "segment", kept(tuning.segment))  # shown twice, and found once
     found = json.loads(run(*parts, "--json"))
-    monkeypatch.setattr(tuning, "segment", lambda *_, **__: kept[-1])  # the same again, as a table
     assert found["groups"] == [[0], [1]]
     assert "Parts with noise of their own" in run(*parts)
     ages = ",".join(map(str, found["ages"]))

@@ -65,7 +65,7 @@ def test_each_feature_is_planned(feature: Feature) -> None:
 @pytest.mark.long
 def test_the_page_tells_what_comes_of_each(plans: Plans, doors: Doors) -> None:
     page = told(PAGE.read_text(encoding="utf-8"))
-    found = {}
+    found: dict[tuple[str, ...], str] = {}
     for unit, outcomes in plans.items():
         there = {features[0] for features, one in outcomes.items() if len(features) == 1 and one.state == "works"}
         for features, outcome in outcomes.items():

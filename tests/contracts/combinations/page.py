@@ -64,7 +64,7 @@ def ended(outcome: Outcome | None) -> str:
 
 def told(text: str) -> dict[tuple[str, ...], str]:
     """Return what a page tells, each number by its reason, by who is asked (a unit, a door) and for which features."""
-    found = {}
+    found: dict[tuple[str, ...], str] = {}
     for section in re.split(r"\n##+ ", text):
         title, *lines = section.splitlines()
         reasons = dict(line.split(". ", 1) for line in lines if re.match(r"\d+\. ", line))
@@ -73,8 +73,9 @@ def told(text: str) -> dict[tuple[str, ...], str]:
         names = [re.sub(r"^\*\*\w+\*\* ", "", row[0]) for row in table]
         for row, name in zip(table[1:], names[1:], strict=True):
             for place, cell in enumerate(map(str.strip, row[1:])):
-                matrix = title.startswith("`")
-                keys = [(unit, names[place + 1], name) for unit in units] if matrix else [(table[0][place + 1], name)]
+                keys: list[tuple[str, ...]] = [(table[0][place + 1], name)]
+                if title.startswith("`"):  # of pairs
+                    keys = [(unit, names[place + 1], name) for unit in units]
                 found.update(dict.fromkeys(keys, reasons.get(cell, cell)))
     return {(who.strip(), *features): end for (who, *features), end in found.items()}
 
