@@ -25,7 +25,8 @@ from tests.engines.worlds import run_duckdb, run_reference, widened_table
 
 def test_random_questions_have_equal_digests(spark: Any, trials: Trials, tmp_path: Path) -> None:
     chance = random.Random(11)
-    rows = trials(1_000_000, least=20_000)
+    whole = trials(100) == 100
+    rows = trials(1_000_000) if whole else 3_000
     seen = set()
     for number in range(trials(20, least=4)):
         question = random_question(chance)
@@ -36,13 +37,15 @@ def test_random_questions_have_equal_digests(spark: Any, trials: Trials, tmp_pat
         expected = DuckDB(threads=2).totals(find_source(table), question, key=f"key {number}")
         forms = [frame.repartition(5, "region"), frame.orderBy("kwh"), failing(frame)]
         laid = [frame, chance.choice(forms[:2]), forms[2]]
-        if trials(100) < 100:  # by turns as it lies and laid otherwise; tasks fail in every turn
-            laid = laid[1:] if number % 2 else laid[::2]
+        if not whole:  # by turns as it lies, with tasks that fail, laid otherwise, and with tasks that fail
+            laid = [(frame, forms[2], laid[1], forms[2])[number % 4]]
         for form in laid:
             found = Spark().totals(find_source(form), question, key=f"key {number}")
             assert digest(found) == digest(expected)
-        found = Spark(sparse=True).totals(find_source(chance.choice(forms)), question, key=f"key {number}")
-        assert digest(found) == digest(expected)
+        sparse = chance.choice(forms)
+        if whole or number % 2 == 0:
+            found = Spark(sparse=True).totals(find_source(sparse), question, key=f"key {number}")
+            assert digest(found) == digest(expected)
         if number % 2:
             told = Spark(sparse=number % 4 == 1).tally(find_source(frame), question, key="k")
             assert told == DuckDB(threads=2).tally(find_source(table), question, key="k")
@@ -87,6 +90,8 @@ def test_weighed_rows_agree_with_the_reference_and_so_does_what_the_owner_sees(
     weighed = [question for question in questions(calendar) if question.rows is not None]
     widest = replace(weighed[0], grid=Grid(2.0**-28), clip=(-(2**28), 2**28 + 2**26), rows=1)
     assert widest.row_reach == 2**29 + 2**26
+    if trials(100) < 100:  # limits with scales, nobody named, and both in bins
+        weighed = [weighed[0], weighed[2], weighed[3], weighed[5]]
     for index, question in enumerate([*weighed, widest, replace(widest, clip=(-(2**22), 2**22), rows=2**7)]):
         wide, table = widened_table(worlds, question)
         pyarrow.parquet.write_table(table, tmp_path / f"{index}.parquet")
