@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from chronodp.engines import DuckDB, find_source
+from tests import warm
 from tests.conftest import Trials
 from tests.engines.lives import MemoryTally, book_reference, booked_digest, priced, random_batch, summed
 from tests.engines.tables import digest, random_question, random_table
@@ -32,13 +31,13 @@ for number, path in enumerate(sys.argv[3:]):
 asked, source = priced(summed(groups=2), pays="own", life=2), find_source(session.read.parquet(sys.argv[2]))
 print(booked_digest(Spark().book(source, asked, MemoryTally(), key="key")))
 """
-ROWS, ROOT = 20_000, Path(__file__).parents[2]
+ROWS = 2_000
 
 
 def test_totals_over_connect_have_equal_digests(spark: Any, tmp_path: Path, trials: Trials) -> None:
     pytest.importorskip("grpc", reason="what Connect needs is not installed")
     paths, expected = [], []
-    for number in range(trials(20, least=2)):
+    for number in range(trials(20)):
         question = random_question(random.Random(number))
         table = random_table(random.Random(f"table {number}"), question.calendar, ROWS)
         paths.append(str(tmp_path / f"{number}.parquet"))
@@ -50,7 +49,6 @@ def test_totals_over_connect_have_equal_digests(spark: Any, tmp_path: Path, tria
     asked = priced(summed(groups=2), pays="own", life=2)
     expected.append(booked_digest(book_reference(records, asked, MemoryTally(), key="key")))
     port = spark.sparkContext.getConf().get("spark.connect.grpc.binding.port")
-    client = [sys.executable, "-W", "ignore", "-c", CLIENT, port, lives, *paths]
-    told = subprocess.run(client, cwd=ROOT, capture_output=True, text=True, check=False)
+    told = warm.run("-c", CLIENT, port, lives, *paths)
     assert told.returncode == 0, told.stderr
     assert told.stdout.splitlines() == expected

@@ -86,8 +86,8 @@ def test_the_ends_of_doubles_and_odd_texts(spark: Any, ansi: bool, tmp_path: Pat
         spark.conf.set("spark.sql.ansi.enabled", before)
 
 
-@settings(max_examples=max(6, int(60 * SCALE)), deadline=None, suppress_health_check=list(HealthCheck))
-@given(made=st.lists(MADE, min_size=10, max_size=20), rows=ROWS)
+@settings(max_examples=max(3, int(60 * SCALE)), deadline=None, suppress_health_check=list(HealthCheck))
+@given(made=st.lists(MADE, min_size=20, max_size=24), rows=ROWS)
 def test_spark_gives_what_the_plain_rule_gives(
     made: list[tuple[Node, Use]], rows: list[dict[str, Any]], spark: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -25,8 +25,10 @@ def test_spark_scales_as_the_reference_does(spark: Any, trials: Trials, tmp_path
         found, expected = Spark().totals(source, question, key="k"), reference_totals(records, question, key="k")
         assert np.array_equal(found.sums, expected.sums)
         assert np.array_equal(found.people, expected.people)
-    for asked in trials.some(list(asked_missing())[1::4], 2):
+    for index, asked in enumerate(trials.some(list(asked_missing())[1::4], 2)):
         assert Spark().missing(source, asked, key="k") == reference_missing(records, asked, key="k")
+        if index and trials(100) < 100:  # the owner's look asks the same of every length
+            continue
         told = Spark().tally(source, asked.question, key="k")
         assert told == DuckDB().tally(find_source(table), asked.question, key="k")
     for losses in trials.some(list(asked_lengths()), 4):  # every grid and every cap
