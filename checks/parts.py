@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -101,16 +102,37 @@ def read_by(room: str) -> tuple[str, ...]:
     tests = ROOT / "tests"
     every = {path.name for path in tests.iterdir() if path.is_dir()}
     helpers = sorted(tests.glob("*.py"))
-    read, new, text = set[str](), {room}, "\n".join(path.read_text(encoding="utf-8") for path in helpers)
+    named = [_named(path) for path in helpers]
+    read, new = set[str](), {room}
     while new:
         read |= new
-        text += "\n".join(path.read_text(encoding="utf-8") for one in new for path in (tests / one).rglob("*.py"))
-        new = (set(re.findall(r"\btests[./](\w+)", text)) & every) - read
-    if room in _READ_ALL or re.search(r"\b(ARCHITECTURE|CHANGELOG|CONTRIBUTING|README|SECURITY|pyproject)\b", text):
+        named += [_named(tests / one) for one in new]
+        new = ({one for names in named for one in names.rooms} & every) - read
+    if room in _READ_ALL or any(names.all for names in named):
         return ()
-    named = [one for one in _FOLDERS if re.search(rf"([\"'/]|from |import ){one}\b", text)]
+    folders = [one for one in _FOLDERS if any(one in names.folders for names in named)]
     files = [path.relative_to(ROOT).as_posix() for path in helpers]
-    return ("src", "tests/golden", *named, *files, *sorted(f"tests/{one}" for one in read))
+    return ("src", "tests/golden", *folders, *files, *sorted(f"tests/{one}" for one in read))
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What the text of some tests names: rooms of tests, folders, and whether a file that stands for all."""
+
+    rooms: frozenset[str]
+    folders: frozenset[str]
+    all: bool
+
+
+@functools.cache
+def _named(place: Path) -> _Names:
+    files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    return _Names(
+        frozenset(re.findall(r"\btests[./](\w+)", text)),
+        frozenset(re.findall(rf"(?:[\"'/]|from |import )({'|'.join(_FOLDERS)})\b", text)),
+        re.search(r"\b(ARCHITECTURE|CHANGELOG|CONTRIBUTING|README|SECURITY|pyproject)\b", text) is not None,
+    )
 
 
 _READ_ALL = ("contracts", "docs", "examples", "packaging")

@@ -122,6 +122,8 @@ def setup(app: Any) -> None:
             context["toctree"] = tree
 
     app.connect("html-page-context", share, priority=400)  # before the theme's, which asks for the tree
+    if tags.has("checked"):  # noqa: F821
+        app.connect("builder-inited", lambda app: setattr(app.builder, "search", False))  # nobody looks for a word
 
 
 write_reference(HERE / "reference" / "generated")

@@ -34,6 +34,7 @@ QUICK = f"-XX:TieredStopAtLevel=1 {LEAN}"
 # Else Java cleans up a dozen times while Spark loads its classes.
 ROOMY = "-Xms1g -Xmn400m -XX:MetaspaceSize=512m"
 
+_PATIENCE = 900.0  # seconds for each of two programs; setting up does not wait for ever
 _SHOWN = ("tests/engines/test_spark_stays.py", "tests/live/test_spark_page.py")
 
 
@@ -97,6 +98,7 @@ def _run(command: list[str], more: dict[str, str]) -> str:
         text=True,
         errors="replace",
         check=False,
+        timeout=_PATIENCE,
     ).stdout
 
 
