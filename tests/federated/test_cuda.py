@@ -17,7 +17,8 @@ from chronodp.federated.training.gradients import PersonGradients
 from chronodp.randomness import seeded
 from tests.federated.people import make_people, make_plan, open_ledger
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no cuda device here")
+# Asked when a test begins: a process that has looked for a device cannot fork one that uses it.
+pytestmark = pytest.mark.skipif("not torch.cuda.is_available()", reason="torch finds no cuda device here")
 
 INPUTS = Inputs(tuple(Column(f"vital {number}", -1.0, 1.0) for number in range(8)), 24)
 EVERY: tuple[Architecture, ...] = (Linear(), Convolution(16, 3, 3), Recurrent(16), Recurrent(64))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser
 
 from tests.service.town import House, open_house, write_policy
-from tests.service.visiting import Reception, Visits, reception
+
+if TYPE_CHECKING:  # without a browser's library all other tests run
+    from playwright.sync_api import Browser
+
+    from tests.service.visiting import Reception, Visits
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +33,8 @@ def house(tmp_path: Path) -> Iterator[House]:
 @pytest.fixture(scope="module")
 def guests(browser: Browser, house: House) -> Iterator[Reception]:
     """Open a reception; the house is one that a file opens for all its tests."""
+    from tests.service.visiting import reception
+
     with reception(browser, house) as opened:
         yield opened
 
