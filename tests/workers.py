@@ -78,10 +78,14 @@ class _Loop:
         self._workers: dict[Connection, _Worker] = {}
         config: Any = session.config
         config._tmp_path_factory.getbasetemp()  # the folder in which each process has its own
-        queues: dict[str, deque[_Unit]] = {name: deque() for name in (*_APART, "")}
+        units: list[tuple[str, bool, _Unit]] = []
         places = range(len(session.items))
-        for (name, _, _), those in itertools.groupby(places, lambda place: _unit(session.items[place])):
-            queues[name].append(list(those))
+        for (name, _, quick), those in itertools.groupby(places, lambda place: _unit(session.items[place])):
+            units.append((name, quick, list(those)))
+        units.sort(
+            key=lambda unit: (unit[1], -len(unit[2]))
+        )  # small ones last: no process is left alone with a large one
+        queues = {name: deque(unit for apart, _, unit in units if apart == name) for name in (*_APART, "")}
         self._apart = deque(queues[name] for name in _APART if queues[name])
         self._others = queues[""]
 
