@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import sqlite3
@@ -156,3 +157,28 @@ def test_many_open_a_new_ledger_at_once(address: str) -> None:
     assert not errors
     with Ledger(address) as ledger:
         assert ledger.status("meters").charges == 8
+
+
+def test_what_another_thread_collects_goes_without_a_word(tmp_path: Path) -> None:
+    """Python 3.13 warns of connections that nobody closed, and only the thread that opened one may close it."""
+    made, collected = threading.Event(), threading.Event()
+
+    def work() -> None:
+        ledger = Ledger(tmp_path / "budget.db")
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        circle: list[object] = [ledger]
+        circle.append(circle)
+        del ledger, circle
+        made.set()
+        collected.wait(30.0)
+
+    gc.disable()
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        assert made.wait(30.0)
+        gc.collect()
+    finally:
+        gc.enable()
+        collected.set()
+        thread.join()

@@ -80,6 +80,9 @@ class _Connection(sqlite3.Connection):
 
     file: tuple[int, int]
 
+    def __del__(self) -> None:
+        """Go without a word: only its own thread may close it, and Python 3.13 warns where another collects it."""
+
 
 class SQLiteStore:
     """SQLite with a write-ahead log that is synced at every commit; one connection a thread.
