@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,7 @@ def test_lengths_and_zones_on_the_command_line(place: str, refuse: Callable[...,
 @pytest.mark.long
 def test_the_owner_is_told_what_0_1_0_mixed(place: str) -> None:
     golden = Path(__file__).parent.parent / "golden" / "ledger-0.1.0"
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         connection.executescript((golden / "ledger.sql").read_text())
     Path(f"{place}.keys").write_bytes((golden / "ledger.keys").read_bytes())
     connection.close()

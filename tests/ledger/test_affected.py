@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +18,7 @@ FOLDER = GOLDEN / "ledger-0.1.0"
 @pytest.fixture
 def address(tmp_path: Path) -> Path:
     path = tmp_path / "ledger.db"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript((FOLDER / "ledger.sql").read_text(encoding="utf-8"))
     Path(f"{path}.keys").write_bytes((FOLDER / "ledger.keys").read_bytes())
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ HOURS = Window(24, every="1h")
 @pytest.fixture
 def address(tmp_path: Path) -> Path:
     path = tmp_path / "budget.db"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript((GOLDEN / "ledger.sql").read_text())
     connection.close()
     shutil.copy(GOLDEN / "ledger.keys", tmp_path / "budget.db.keys")
@@ -116,7 +117,7 @@ def test_months_of_one_zone_stay_that_zones(ledger: Ledger) -> None:
 
 
 def charges(address: Path) -> int:
-    with sqlite3.connect(address) as connection:
+    with closing(sqlite3.connect(address)) as connection, connection:
         return int(connection.execute("SELECT SUM(charges) FROM accounts").fetchone()[0])
 
 
@@ -168,7 +169,7 @@ def test_a_request_of_before_returns_what_was_released(ledger: Ledger) -> None:
     ],
 )
 def test_a_charge_whose_grid_is_not_known_leaves_nothing(address: Path, statement: str, dataset: str) -> None:
-    with sqlite3.connect(address) as connection:
+    with closing(sqlite3.connect(address)) as connection, connection:
         connection.execute(statement)
     connection.close()
     with Ledger(address) as ledger:
@@ -176,7 +177,7 @@ def test_a_charge_whose_grid_is_not_known_leaves_nothing(address: Path, statemen
 
 
 def test_months_charged_by_hand_beside_others_reach_their_neighbours(address: Path) -> None:
-    with sqlite3.connect(address) as connection:
+    with closing(sqlite3.connect(address)) as connection, connection:
         connection.execute("UPDATE requests SET release = NULL, link = NULL WHERE request = 'first-of-february'")
     connection.close()
     with Ledger(address) as ledger:

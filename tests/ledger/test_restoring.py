@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +185,7 @@ def golden(address: str, folder: Path, *, keys: bool = True) -> Path:
         with psycopg.connect(address, autocommit=True) as server:
             server.execute(script.encode())
     else:
-        with sqlite3.connect(address) as file:
+        with closing(sqlite3.connect(address)) as file, file:
             file.executescript(script)
         file.close()
     place = folder / "keys"

@@ -7,6 +7,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -160,7 +161,7 @@ def test_costs_are_written_down_and_read_again() -> None:
 def placed(tmp_path: Path) -> Path:
     """Put the ledger that 0.1.0 wrote into a folder."""
     address = tmp_path / "budget.db"
-    with sqlite3.connect(address) as file:
+    with closing(sqlite3.connect(address)) as file, file:
         file.executescript((GOLDEN / "budget.sql").read_text(encoding="utf-8"))
     file.close()
     shutil.copy(GOLDEN / "budget.db.keys", tmp_path / "budget.db.keys")

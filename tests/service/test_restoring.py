@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from tests.service.town import COUNT, SUM, House, open_house, write_policy
 
 def back_up(ledger: Path, copy: Path) -> None:
     """What the how-to says: the database's own copy, while the service runs."""
-    with sqlite3.connect(ledger) as source, sqlite3.connect(copy) as target:
+    with closing(sqlite3.connect(ledger)) as source, source, closing(sqlite3.connect(copy)) as target, target:
         source.backup(target)
     source.close()
     target.close()
