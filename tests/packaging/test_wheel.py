@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 from tests.conftest import Trials
 from tests.packaging.wheels import lay_out
 
@@ -40,6 +43,20 @@ def test_is_pure_python_and_typed(wheel: Path) -> None:
 def test_holds_every_schema(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {f"chronodp/schemas/{name}.schema.json" for name in schema_names()} <= set(names)
+
+
+def test_pinned_libraries_take_the_first_python_that_is_promised() -> None:
+    """Debian 12 has Python 3.11.2: a library that asks for 3.11.5 would end the set-up there."""
+    promised = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    first = promised.removeprefix(">=") + ".0"
+    pinned = {line.partition("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    asked = {
+        found.name: found.metadata.get("Requires-Python") or ""
+        for found in distributions()
+        if found.name.lower() in pinned
+    }
+    assert len(asked) > 100
+    assert not {name: python for name, python in asked.items() if first not in SpecifierSet(python)}
 
 
 def test_needs_nothing_that_it_does_not_name(wheel: Path, tmp_path: Path) -> None:
