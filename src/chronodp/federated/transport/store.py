@@ -50,20 +50,29 @@ class Store:
     def __init__(self, path: Path, terms: bytes, start: NDArray[np.float32]) -> None:
         try:
             self._base = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=1.0)
-            self._base.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._base.execute("PRAGMA journal_mode = WAL")
-            self._base.execute("PRAGMA synchronous = FULL")
-            self._base.executescript(_SCHEMA)
-            with self._transaction():
-                found = self._base.execute("SELECT terms FROM run").fetchone()
-                if found is None:
-                    first = (terms, 1, 0, int(Phase.ADVERTISE), start.astype("<f4").tobytes())
-                    self._base.execute("INSERT INTO run VALUES (?, ?, ?, ?, ?)", first)
+            try:
+                found = self._prepare(terms, start)
+            except BaseException:
+                self._base.close()
+                raise
         except sqlite3.Error as error:
             raise FederationError(f"the server's state {path.name} cannot be used: {error}") from None
         if found is not None and found[0] != terms:
             self.close()
             raise RoundConflict(f"{path.name} is the state of a run with other terms: choose another file")
+
+    def _prepare(self, terms: bytes, start: NDArray[np.float32]) -> tuple[bytes] | None:
+        """Lay out the file, and return the terms that stood in it before."""
+        self._base.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = FULL")
+        self._base.executescript(_SCHEMA)
+        with self._transaction():
+            found: tuple[bytes] | None = self._base.execute("SELECT terms FROM run").fetchone()
+            if found is None:
+                first = (terms, 1, 0, int(Phase.ADVERTISE), start.astype("<f4").tobytes())
+                self._base.execute("INSERT INTO run VALUES (?, ?, ?, ?, ?)", first)
+        return found
 
     def standing(self) -> RoundState:
         """Return where the run stands."""
