@@ -51,7 +51,7 @@ def test_pinned_libraries_take_the_first_python_that_is_promised() -> None:
     first = promised.removeprefix(">=") + ".0"
     pinned = {line.partition("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines()}
     asked = {
-        found.name: found.metadata.get("Requires-Python") or ""
+        found.name: str(found.metadata.json.get("requires_python", ""))
         for found in distributions()
         if found.name.lower() in pinned
     }
