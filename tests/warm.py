@@ -27,7 +27,7 @@ from typing import IO, Any
 
 from tests import luck
 
-__all__ = ["Program", "keep_commands", "run", "start"]
+__all__ = ["Program", "keep_commands", "prepare", "run", "start"]
 
 ROOT = Path(__file__).parents[1]
 _LOADED = (
@@ -131,6 +131,11 @@ def run(*arguments: str, text: str = "", cwd: Path = ROOT) -> subprocess.Complet
     return subprocess.CompletedProcess(arguments, program.wait(), printed, errors)
 
 
+def prepare() -> None:
+    """Load the library for all programs to come, also for those of processes that are forked from this one."""
+    _nursery()
+
+
 def keep_commands() -> None:
     """Put the commands together once: Typer does so at every call, which takes longer than most of them."""
     import typer.main
@@ -158,6 +163,7 @@ class _Nursery:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
             )
+        self._owner = os.getpid()
         atexit.register(self._end)
 
     def ask(self, header: bytes, descriptors: Sequence[int]) -> None:
@@ -166,7 +172,8 @@ class _Nursery:
 
     def _end(self) -> None:
         self._ours.close()
-        self._process.wait()
+        if os.getpid() == self._owner:
+            self._process.wait()
 
 
 @functools.cache

@@ -28,6 +28,8 @@ from typing import Any
 
 import pytest
 
+from tests import warm
+
 __all__ = ["pytest_addoption", "pytest_runtestloop"]
 
 _Unit = list[int]  # places of tests that one process runs one after another
@@ -48,6 +50,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     if session.testsfailed and not session.config.option.continue_on_collection_errors:
         raise session.Interrupted(f"{session.testsfailed} errors while tests were collected")
+    if any(item.get_closest_marker("processes") for item in session.items):
+        warm.prepare()  # once, for all processes of tests
     _Loop(session, many).run()
     return True
 
@@ -144,15 +148,13 @@ class _Loop:
             return
         if kind == "unit":
             self._hand(worker)
-        elif kind == "began":
-            item = self._session.items[told]
-            config.hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        elif kind == "ended":
-            item = self._session.items[worker.ahead.popleft()]
-            config.hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-        else:
-            report = config.hook.pytest_report_from_serializable(config=config, data=told)
+            return
+        item = self._session.items[worker.ahead.popleft()]
+        config.hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for data in told:
+            report = config.hook.pytest_report_from_serializable(config=config, data=data)
             config.hook.pytest_runtest_logreport(report=report)
+        config.hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
 
     def _end(self, worker: _Worker) -> None:
         """Take a process off the list; if it did not end by itself, the test that it ran has failed."""
@@ -179,17 +181,21 @@ def _unit(item: pytest.Item) -> tuple[str, str, bool]:
     return apart, "" if apart else str(item.path), quick
 
 
-class _Telling:
-    """What a worker adds to pytest: its reports go to the process that started it."""
+class _Reports:
+    """What a worker adds to pytest: it keeps the reports of a test until they are sent, all at once."""
 
-    def __init__(self, session: pytest.Session, pipe: Connection) -> None:
+    def __init__(self, session: pytest.Session) -> None:
         self._config = session.config
-        self._pipe = pipe
+        self._kept: list[Any] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Send a report."""
-        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-        self._pipe.send(("report", data))
+        """Keep a report."""
+        self._kept.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
+
+    def taken(self) -> list[Any]:
+        """Return what was kept, and keep it no longer."""
+        kept, self._kept = self._kept, []
+        return kept
 
 
 def _become_worker(session: pytest.Session, pipe: Connection, name: str) -> None:
@@ -198,14 +204,15 @@ def _become_worker(session: pytest.Session, pipe: Connection, name: str) -> None
     code = 1
     try:
         config.pluginmanager.unregister(name="terminalreporter")
-        config.pluginmanager.register(_Telling(session, pipe))
+        reports = _Reports(session)
+        config.pluginmanager.register(reports)
         capture = config.pluginmanager.getplugin("capturemanager")
         capture.stop_global_capturing()  # its files are the other process's, too
         capture.start_global_capturing()
         base = config._tmp_path_factory.getbasetemp() / name
         base.mkdir()
         config._tmp_path_factory._basetemp = base
-        _work(session, pipe)
+        _work(session, pipe, reports)
         capture.stop_global_capturing()
         code = 0
     except BaseException:
@@ -217,7 +224,7 @@ def _become_worker(session: pytest.Session, pipe: Connection, name: str) -> None
     os._exit(code)
 
 
-def _work(session: pytest.Session, pipe: Connection) -> None:
+def _work(session: pytest.Session, pipe: Connection, reports: _Reports) -> None:
     now: Sequence[int] = pipe.recv()
     while now:
         after: Sequence[int] | None = None
@@ -227,11 +234,10 @@ def _work(session: pytest.Session, pipe: Connection) -> None:
             else:
                 after = pipe.recv()
                 following = after[0] if after else -1
-            pipe.send(("began", place))
             item = session.items[place]
             item.config.hook.pytest_runtest_protocol(
                 item=item, nextitem=session.items[following] if following >= 0 else None
             )
-            pipe.send(("ended", place))
+            pipe.send(("ended", reports.taken()))
         pipe.send(("unit", None))
         now = after or ()
