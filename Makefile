@@ -112,7 +112,7 @@ verify-fuzz: $(FUZZ)/ready
 	$(FUZZ)/bin/python -m tests.fuzz --cases 1000000
 
 verify-bench: $(PEERS)/ready
-	$(PEERS)/bin/python -m benchmarks
+	$(PEERS)/bin/python -m benchmarks $(TOPIC)
 
 bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m benchmarks --write

@@ -159,6 +159,16 @@ def test_every_room_is_in_verify_and_no_name_twice() -> None:
     assert {f"tests of {room}" for room in rooms} <= set(names)
 
 
+@pytest.mark.long
+def test_each_topic_is_measured_in_a_part_of_its_own_that_tables_do_not_begin_again() -> None:
+    every = importlib.import_module("benchmarks.__main__").NAMES
+    assert sorted([*parts.benchmarks(), "hostile"]) == sorted({name.partition(".")[0] for name in every})
+    measured = [part for part in parts.verify() if part.name.startswith("benchmark of ")]
+    assert len(measured) == len(parts.benchmarks())
+    assert all(part.alone and part.reads and "benchmarks" not in part.reads for part in measured)
+    assert "benchmarks/noise.py" in measured[0].reads
+
+
 def test_a_peer_that_cannot_be_had_stops_no_other(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
