@@ -78,11 +78,27 @@ class Bench:
         source: Source | None = None,
         reached: Callable[[str], None] = lambda _: None,
     ) -> tuple[Live, State, Ledger]:
-        from chronodp.live import alert_design
-
         ledger = Ledger(self.folder / "budget.db", timeout=self.patience)
         ledger.open("visits", unit=self.limits.unit, epsilon=1e9)
         state = State(self.folder / "live.db", keys=ledger.keys, name=NAME)
+        try:
+            self.running = self._live(ledger, state, sinks, source, reached)
+        except BaseException:
+            state.close()
+            ledger.close_connection()
+            raise
+        return self.running, state, ledger
+
+    def _live(
+        self,
+        ledger: Ledger,
+        state: State,
+        sinks: Sequence[Sink],
+        source: Source | None,
+        reached: Callable[[str], None],
+    ) -> Live:
+        from chronodp.live import alert_design
+
         state.check_terms(terms_of(self.limits))
         designs: dict[str, Any] = {
             NAME: stream_design(self.limits, workload=EachPeriod(), share=self.share, epsilon=1e6)
@@ -92,7 +108,7 @@ class Bench:
         streams = open_streams(designs, ledger=ledger, dataset="visits")
         state.write(terms=terms_of(self.limits))
         reader = Reader(fields_of(self.limits), groups=self.limits.groups)
-        live = Live(
+        return Live(
             self.limits,
             source=source or FileSource(self.path, reader=reader),
             streams=streams,
@@ -106,8 +122,6 @@ class Bench:
             say=self.said.append,
             reached=reached,
         )
-        self.running = live
-        return live, state, ledger
 
     def run_to(self, window: int, **options: Any) -> Live:
         """Start, let the clock close all windows before one, stop."""

@@ -124,7 +124,8 @@ def test_a_state_knows_after_any_number_of_openings(
                 tuple(database.execute("SELECT count(*) > 0 FROM people UNION ALL SELECT count(*) > 0 FROM closings"))
             )
     assert len(written) > 1  # some openings find deltas, some find none
-    assert counts_of(open_state(tmp_path, ledger)) == [plain[one] for one in CROWD]
+    with closing(open_state(tmp_path, ledger)) as state:
+        assert counts_of(state) == [plain[one] for one in CROWD]
 
 
 def test_what_could_not_be_written_has_not_happened(
@@ -141,8 +142,8 @@ def test_what_could_not_be_written_has_not_happened(
     monkeypatch.undo()
     state.settle([hashes(CROWD[:9])], settled=2)
     state.close()
-    state = open_state(tmp_path, ledger)
-    assert (counts_of(state)[:10], state.settled) == ([2] * 5 + [1] * 4 + [0], 2)
+    with closing(open_state(tmp_path, ledger)) as state:
+        assert (counts_of(state)[:10], state.settled) == ([2] * 5 + [1] * 4 + [0], 2)
 
 
 class StoredWrites:
