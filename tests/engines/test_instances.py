@@ -91,6 +91,13 @@ def test_no_more_are_kept_than_a_few() -> None:
     assert len(instances._waiting) == instances._MOST
 
 
+def test_those_that_wait_longest_make_room_for_others() -> None:
+    for threads in range(1, instances._MOST + 2):
+        with opened(tempfile.gettempdir(), memory_limit="61MiB", threads=threads):
+            pass
+    assert [dict(options)["threads"] for options, _ in instances._waiting] == [2, 3, 4, 5]
+
+
 @pytest.mark.processes
 def test_a_forked_process_has_instances_of_its_own() -> None:
     with opened(tempfile.gettempdir(), **OPTIONS):

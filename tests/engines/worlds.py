@@ -84,15 +84,13 @@ def run_statement(worlds: Sequence[World], question: Question, key: str, *, spar
     wide, table = widened_table(worlds, question)
     with attached(find_source(table), wide.wanted, wide.reading, memory=2**30, threads=2) as session:
         session.add_keys(wide.groupings)  # which a text names where they are too many to be listed
-        parts = [(part.table, tuple(part.columns.items()), tuple(part.names)) for part in session.parts]
-        rows = session.columns(_text(wide, key, sparse, *parts))
+        rows = session.columns(_text(wide, key, sparse, session.parts))
     return Totals.of_cells(wide, rows)
 
 
 @lru_cache(maxsize=2)  # neighbours are asked the same, one after the other, and a text takes longer than its answer
-def _text(question: Question, key: str, sparse: bool, *parts: Any) -> str:
-    tables = [Part(table, dict(columns), names) for table, columns, names in parts]
-    return statement(question, tables, key=key, sparse=sparse)
+def _text(question: Question, key: str, sparse: bool, parts: tuple[Part, ...]) -> str:
+    return statement(question, parts, key=key, sparse=sparse)
 
 
 ENGINES: dict[str, Run] = {

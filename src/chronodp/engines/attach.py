@@ -91,8 +91,7 @@ def attached(
             options["threads"] = threads
         connection = stack.enter_context(opened(place, **options))
         connection.execute("SET TimeZone = 'UTC'")
-        # In a notebook without widgets the bar is off, and DuckDB refuses to hear of it.
-        if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        with contextlib.suppress(duckdb.Error):  # in a notebook without widgets it is off, and cannot be set
             connection.execute("SET enable_progress_bar = false")
         try:
             parts = _make_parts(connection, source, wanted, reading, Path(place), by_arrow)

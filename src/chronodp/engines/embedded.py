@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from chronodp.engines.partitions import Partitions, ahead
 from chronodp.engines.people_index import Entries, PeopleIndex
 from chronodp.engines.question import TALLIED, Progress, Question
 from chronodp.engines.reading import ReadingCheck
-from chronodp.engines.rows import rows_select
+from chronodp.engines.rows import KEPT, rows_select, rows_text
 from chronodp.engines.session import Session
 from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, find_source
@@ -41,6 +42,8 @@ Result = TypeVar("Result")
 Known = TypeVar("Known")
 
 _BATCH = 2**20
+
+_sizes_text, _losses_text = (lru_cache(KEPT)(text) for text in (sizes_statement, losses_statement))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ class DuckDB:
         return self._answered(
             source,
             asked.question,
-            lambda session: Sizes.of_rows(asked, session.rows(sizes_statement(asked, session.parts))),
+            lambda session: Sizes.of_rows(asked, session.rows(_sizes_text(asked, session.parts))),
         )
 
     def losses(self, source: Source, asked: LossesQuestion) -> tuple[int, ...]:
@@ -134,7 +137,7 @@ class DuckDB:
         return self._answered(
             source,
             asked.question,
-            lambda session: losses_of_rows(asked, session.rows(losses_statement(asked, session.parts))),
+            lambda session: losses_of_rows(asked, session.rows(_losses_text(asked, session.parts))),
         )
 
     def missing(self, source: Source, asked: MissingQuestion, *, key: str) -> tuple[int, ...]:
@@ -263,12 +266,11 @@ def _collect(
     session: Session, question: Question, crowd: PeopleIndex, cell_bits: int, store: Partitions, progress: Progress
 ) -> None:
     """Read the rows, each as a word of its person and its cell, into their stretches."""
-    rows = rows_select(question, session.parts, written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
     cell = f"(period * {question.places} + place)::UBIGINT"
+    rows = rows_text(question, session.parts)
     query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps FROM {rows} JOIN names ON person = written"
     bits, done = np.uint64(cell_bits), 0
-    for batch in session.batches(query, _BATCH):
-        words, steps = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+    for words, steps in session.numbers(query, _BATCH, rows=crowd.rows):
         where = crowd.stretches_of((words >> bits).astype(np.int64))
         store.add(where, words, steps)
         done += len(words)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chronodp.engines.choice import Seeds, Words
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion, Weigher
 from chronodp.engines.keys_kernel import Chosen, Layout, choose
-from chronodp.engines.keys_statement import keyed_select
+from chronodp.engines.keys_statement import keyed_text
 from chronodp.engines.numbered_keys import Coder, NumberedKeys, code_people, number_keys
 from chronodp.engines.partitions import Partitions, ahead
 from chronodp.engines.people_index import PeopleIndex
@@ -79,10 +79,10 @@ def _chosen(
 ) -> list[Chosen]:
     """Return the keys that count, one stretch of people after the other."""
     bits = layout.key_bits + layout.period_bits
-    crowd = PeopleIndex.gather(session, asked.question, cell_bits=max(1, bits - _SPARE))
+    crowd = PeopleIndex.gather(session, asked.question, cell_bits=max(1, bits - _SPARE), nameless=True)
     coders = code_people(session, memory=limits.memory), keys.coder
     with Partitions((np.uint64,), memory=limits.memory, folder=limits.folder) as store:
-        for persons, held, *periods in _coded(session, asked, coders, limits, period=layout.period_bits > 0):
+        for persons, held, *periods in _coded(session, asked, coders, limits, layout, rows=crowd.rows):
             where = crowd.stretches_of(persons)
             # Persons count from 0 within their stretch, so that all three fit a word.
             words = (persons - crowd.begins[where]) << bits | held
@@ -99,13 +99,21 @@ def _chosen(
 
 
 def _coded(
-    session: Session, asked: KeysQuestion, coders: Sequence[Coder], limits: Limits, *, period: bool = False
+    session: Session,
+    asked: KeysQuestion,
+    coders: Sequence[Coder],
+    limits: Limits,
+    layout: Layout | None = None,
+    *,
+    rows: int | None = None,
 ) -> Iterator[list[Words]]:
-    """Yield the rows that count: codes of what is asked for, and their periods if asked for; in pieces."""
-    rows = keyed_select(asked, session.parts, written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
-    cells = ", ".join([*(coder.cell for coder in coders), *(["period::BIGINT"] if period else [])])
+    """Yield the rows that count: codes of what is asked for, and their periods if a layout has any; in pieces."""
+    period = ["period::BIGINT"] if layout is not None and layout.period_bits else []
+    named = enumerate([*(coder.cell for coder in coders), *period])
+    cells = ", ".join(f"{cell} AS c{number}" for number, cell in named)
     present = " AND ".join(f"{coder.column} IS NOT NULL" for coder in coders)  # a null has a hash too
-    query = f"SELECT {cells} FROM {rows} {' '.join(coder.join for coder in coders)} WHERE {present}"
+    joins = " ".join(coder.join for coder in coders)
+    query = f"SELECT {cells} FROM {keyed_text(asked, session.parts)} {joins} WHERE {present}"
 
     def work(columns: list[NDArray[np.int64]]) -> list[Words]:
         found = [coder.codes_of(column) for coder, column in zip(coders, columns, strict=False)]
@@ -113,7 +121,4 @@ def _coded(
         known = np.logical_and.reduce([column != NO_CODE for column in found[: len(coders)]])
         return found if known.all() else [column[known] for column in found]
 
-    batches = (
-        [column.to_numpy(zero_copy_only=False) for column in batch.columns] for batch in session.batches(query, _BATCH)
-    )
-    return ahead(batches, work, limits.threads)
+    return ahead(session.numbers(query, _BATCH, rows=rows), work, limits.threads)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["opened"]
 
-_MOST = 4  # instances that wait for a question; more are closed when their question ends
+_MOST = 4  # instances that wait for a question; of more, those that have waited longest are closed
 
 _Options = tuple[tuple[str, Any], ...]
 _waiting: list[tuple[_Options, duckdb.DuckDBPyConnection]] = []
@@ -42,11 +42,14 @@ def opened(place: str, **options: Any) -> Iterator[duckdb.DuckDBPyConnection]:
     except BaseException:
         instance.close()
         raise
-    with _lock:
-        if whole and len(_waiting) < _MOST:
+    spare = [instance]
+    if whole:
+        with _lock:
             _waiting.append((key, instance))
-            return
-    instance.close()
+            spare = [waiting for _, waiting in _waiting[:-_MOST]]
+            del _waiting[:-_MOST]
+    for one in spare:
+        one.close()
 
 
 def _emptied(connection: duckdb.DuckDBPyConnection) -> bool:

@@ -8,6 +8,7 @@ differ when a part of it is computed twice. Steps 1 to 5 of "What is computed" i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -15,15 +16,19 @@ from chronodp.engines.choice import PRIME, priority_text
 from chronodp.engines.chosen import keys_tables, text_of
 from chronodp.engines.held_keys import KeysQuestion
 from chronodp.engines.reading import Part
-from chronodp.engines.rows import Term, columns_for, counted_rows, lookup, period_number, placed_select, whole
+from chronodp.engines.rows import KEPT, Term, columns_for, counted_rows, lookup, period_number, placed_select, whole
 from chronodp.engines.seeds import SEEDS, hexadecimal, seed_terms
 
-__all__ = ["fits", "key_number", "keyed_select", "people_statement", "weights_statement"]
+__all__ = ["fits", "key_number", "keyed_text", "people_statement", "weights_statement"]
 
 
-def keyed_select(
-    asked: KeysQuestion, parts: Sequence[Part], dialect: str = "duckdb", *, written: bool = False
-) -> exp.Select:
+@lru_cache(maxsize=KEPT)
+def keyed_text(asked: KeysQuestion, parts: tuple[Part, ...]) -> str:
+    """Return the rows that count, their persons and keys as written, as a text to select from."""
+    return _keyed_select(asked, parts, "duckdb", written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
+
+
+def _keyed_select(asked: KeysQuestion, parts: Sequence[Part], dialect: str, *, written: bool = False) -> exp.Select:
     """Return the rows that count: person (unless every row stands for itself), period, and the key as a text.
 
     With ``written``, persons and keys are as they stand or null; only a derived key is what it is.
@@ -100,7 +105,7 @@ def fits(asked: KeysQuestion, text: Term, dialect: str) -> Term:
 
 def _chosen(asked: KeysQuestion, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
     """Return what leads to ``chosen``: the person, the period and the key of what counts, each once."""
-    rows, text = keyed_select(asked, parts, dialect), exp.column("text_")
+    rows, text = _keyed_select(asked, parts, dialect), exp.column("text_")
     tables = keys_tables(asked.question, rows, dialect)
     columns: list[Term] = [] if asked.question.user is None else [exp.column("person")]
     by_period = [exp.column("period")] if asked.choose_by_period else []

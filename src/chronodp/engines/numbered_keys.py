@@ -16,9 +16,9 @@ from sqlglot import exp
 
 from chronodp.engines.choice import Words
 from chronodp.engines.held_keys import MOST_KEYS, KeysQuestion
-from chronodp.engines.keys_statement import fits, key_number, keyed_select
+from chronodp.engines.keys_statement import fits, key_number, keyed_text
 from chronodp.engines.reading import Wanted
-from chronodp.engines.rows import names_select
+from chronodp.engines.rows import names_text
 from chronodp.engines.session import Session
 from chronodp.engines.text_codes import NO_CODE, Hashes, TextCodes
 from chronodp.errors import UnreadableSource
@@ -93,10 +93,9 @@ def number_keys(session: Session, asked: KeysQuestion, *, key: str, memory: int)
     """
     question = asked.reading
     if question.expressions.keys[-1] is None:
-        found = names_select(question, session.parts, Wanted("by", "name", asked.column)).sql("duckdb", copy=False)
+        found = names_text(question, session.parts, Wanted("by", "name", asked.column))
     else:
-        rows = keyed_select(asked, session.parts, written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
-        found = f"SELECT DISTINCT text_ AS written, text_ AS name FROM {rows}"
+        found = f"SELECT DISTINCT text_ AS written, text_ AS name FROM {keyed_text(asked, session.parts)}"
     fitting = fits(asked, exp.column("name"), "duckdb").sql("duckdb")
     session.run(
         f"CREATE TABLE key_names AS SELECT written, CASE WHEN {fitting} THEN name END AS key_, "

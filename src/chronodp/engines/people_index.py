@@ -22,7 +22,7 @@ from chronodp.engines.entries import entry_digits, words_of
 from chronodp.engines.lives import Digests
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Term, Wanted
-from chronodp.engines.rows import names_select
+from chronodp.engines.rows import names_text
 from chronodp.engines.seeds import person_digest
 from chronodp.engines.session import Session
 
@@ -41,8 +41,8 @@ _WORD = 40  # bits for person and cell in a word; the others number the rows of 
 class PeopleIndex:
     """The tables ``everyone (person, code, visits)`` and ``names (written, code)`` of a session.
 
-    A person may be written in several ways, such as 7 and 7.0: each of them is read once, not in every row. Texts that
-    are nobody's name are in ``nameless (written)``.
+    A person may be written in several ways, such as 7 and 7.0: each of them is read once, not in every row. If asked
+    for, texts that are nobody's name are in ``nameless (written)``.
 
     Attributes:
         people: how many there are; their codes run from 0.
@@ -58,31 +58,27 @@ class PeopleIndex:
     stretch_of_block: Stretches
 
     @classmethod
-    def gather(cls, session: Session, question: Question, *, cell_bits: int) -> PeopleIndex:
+    def gather(cls, session: Session, question: Question, *, cell_bits: int, nameless: bool = False) -> PeopleIndex:
         """Number everyone who has a row."""
         if question.user is None:
             raise AssertionError("asked only where there are people")
-        found_names = names_select(question, session.parts, Wanted("user", "name", question.user)).sql(
-            "duckdb", copy=False
-        )
+        found_names = names_text(question, session.parts, Wanted("user", "name", question.user))
         session.run(f"CREATE TABLE found AS {found_names}")
         counted = "SELECT name AS person, sum(visits) AS visits FROM found WHERE name IS NOT NULL GROUP BY name"
-        session.run(
-            f"CREATE TABLE everyone AS SELECT person, row_number() OVER () - 1 AS code, visits FROM ({counted})"
-        )
+        numbered = f"SELECT person, row_number() OVER () - 1 AS code, visits FROM ({counted})"
+        (people,) = session.row(f"CREATE TABLE everyone AS {numbered}")
         session.run("CREATE TABLE names AS SELECT written, code FROM found JOIN everyone ON name = person")
-        session.run("CREATE TABLE nameless AS SELECT written FROM found WHERE name IS NULL AND written IS NOT NULL")
+        if nameless:
+            session.run("CREATE TABLE nameless AS SELECT written FROM found WHERE name IS NULL AND written IS NOT NULL")
         session.run("DROP TABLE found")
-        people, rows = session.row("SELECT count(*), coalesce(sum(visits), 0) FROM everyone")
         block = max(1, -(-people // _BLOCKS))
         found = session.columns(
             f"SELECT code // {block} AS block, sum(visits)::BIGINT AS visits FROM everyone GROUP BY 1"
         )
         visits = np.zeros(-(-people // block), np.int64)
         visits[found["block"]] = found["visits"]
-        return cls(
-            session, people, rows, block, _stretches(visits, most_blocks=max(1, 2 ** (_WORD - cell_bits) // block))
-        )
+        stretches = _stretches(visits, most_blocks=max(1, 2 ** (_WORD - cell_bits) // block))
+        return cls(session, people, int(visits.sum()), block, stretches)
 
     @cached_property
     def begins(self) -> NDArray[np.int64]:

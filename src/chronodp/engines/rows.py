@@ -10,6 +10,7 @@ Steps 1 and 2 of "What is computed" in ``docs/explanation/proofs/bounding.md``. 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -19,6 +20,7 @@ from chronodp.engines.reading import TEXT, Columns, Part, Term, Wanted
 from chronodp.privacy import moment_at
 
 __all__ = [
+    "KEPT",
     "Term",
     "between",
     "cells_of",
@@ -26,13 +28,17 @@ __all__ = [
     "complete",
     "counted_rows",
     "lookup",
-    "names_select",
+    "names_text",
     "period_number",
     "placed_select",
     "rows_select",
+    "rows_text",
     "union",
     "whole",
 ]
+
+KEPT = 8
+"""Texts of a kind that are kept for who asks the same again: to write one can take longer than to answer it."""
 
 
 def rows_select(
@@ -40,7 +46,7 @@ def rows_select(
 ) -> exp.Select:
     """Return the rows that count: person (unless every row stands for itself), period, place and steps.
 
-    With ``written``, persons are names as they stand or null, for a join with `names_select`.
+    With ``written``, persons are names as they stand or null, for a join with `names_text`.
     """
     # Nothing that is built here is used twice: whatever would be copied on the way up is not.
     computed = {"period": period_number(question), "place": _place(question), "steps": _steps(question)}
@@ -50,6 +56,12 @@ def rows_select(
     unread = ("person",) if written else ()
     placed = placed_select(question, parts, columns_for(question, dialect), unread=unread)
     return counted_rows(query, placed, question, person=not written)
+
+
+@lru_cache(maxsize=KEPT)
+def rows_text(question: Question, parts: tuple[Part, ...]) -> str:
+    """Return the rows that count, their persons as written, as a text to select from."""
+    return rows_select(question, parts, written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
 
 
 def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, person: bool) -> exp.Select:
@@ -71,7 +83,8 @@ def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, p
     return query.where(*conditions, copy=False)
 
 
-def names_select(question: Question, parts: Sequence[Part], wanted: Wanted) -> exp.Select:
+@lru_cache(maxsize=KEPT)
+def names_text(question: Question, parts: tuple[Part, ...], wanted: Wanted) -> str:
     """Return every name in a column as it stands, as it is read, and its rows, usable or not: a look at one column."""
     columns, cells = columns_for(question, "duckdb"), {"written": wanted}
     found = union([_from(cells_of(part, columns, cells, unread=("written",)), part) for part in parts])
@@ -79,7 +92,8 @@ def names_select(question: Question, parts: Sequence[Part], wanted: Wanted) -> e
     names = exp.select(written.copy(), visits, copy=False).from_(found.subquery("found", copy=False), copy=False)
     names = names.group_by(written.copy(), copy=False)
     told = (written.copy(), _named(columns.name(TEXT, written), "name"), exp.column("visits"))
-    return exp.select(*told, copy=False).from_(names.subquery("names", copy=False), copy=False)
+    select = exp.select(*told, copy=False).from_(names.subquery("names", copy=False), copy=False)
+    return select.sql("duckdb", copy=False)
 
 
 def _from(cells: Sequence[Term], part: Part) -> exp.Select:

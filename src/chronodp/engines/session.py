@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,18 @@ class Session:
         """Yield an answer in pieces of about ``size`` rows."""
         with self._translated():
             yield from self._connection.sql(query).to_arrow_reader(size)
+
+    def numbers(self, query: str, size: int, *, rows: int | None = None) -> Iterator[list[NDArray[Any]]]:
+        """Yield an answer of numbers by column, in pieces of about ``size`` rows; at once if it has so few ``rows``."""
+        if rows is None or rows > size:
+            for batch in self.batches(query, size):
+                yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+            return
+        with self._translated():  # what comes in pieces is planned twice, which takes longer than a small answer
+            found = self._connection.execute(query).fetchnumpy()
+        columns = [np.asarray(values) for values in found.values()]
+        if len(columns[0]):  # no piece is empty
+            yield columns
 
     def add_keys(self, groupings: tuple[Grouping, ...]) -> None:
         """Make the public keys of groups known as ``keys_0 (key, code)`` and so on."""

@@ -45,8 +45,8 @@ class Part:
     """
 
     table: str
-    columns: Mapping[tuple[Role, str], tuple[str, Stored]]
-    names: Collection[str] = field(default=())
+    columns: Mapping[tuple[Role, str], tuple[str, Stored]] = field(hash=False)
+    names: Collection[str] = field(default=(), hash=False)
     listed: bool = True
 
     def find(self, role: Role, column: str) -> tuple[str, Stored]:
