@@ -45,13 +45,14 @@ def meetings() -> tuple[Meetings, int]:
     weights = np.cumsum(1 / np.arange(1, UNIVERSE + 1) ** 1.05)
     person = np.repeat(np.arange(PEOPLE), rng.geometric(1 / 8, PEOPLE))
     key = np.searchsorted(weights / weights[-1], rng.random(len(person)))
-    pairs = np.unique(person * UNIVERSE + key)
+    pairs = np.sort(person * UNIVERSE + key)
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
     person, key = pairs // UNIVERSE, pairs % UNIVERSE
     order = np.lexsort((rng.random(len(pairs)), person))
     person, key = person[order], key[order]
     kept = np.arange(len(person)) - np.searchsorted(person, person) < MOST
     day = rng.integers(DAYS, size=int(kept.sum()))
-    return Meetings(person[kept], key[kept], day), len(np.unique(pairs % UNIVERSE))
+    return Meetings(person[kept], key[kept], day), int(np.count_nonzero(np.bincount(pairs % UNIVERSE)))
 
 
 def measure() -> Topic:

@@ -52,6 +52,8 @@ def _detect(days: Days, epsilon: float, noise: Noise, runs: int) -> Detection:
     first = _design(BAD, epsilon, noise)
     # As low as needless alarms allow, but never below what is bad; from public figures only.
     design = _design(max(BAD, FINE + first.probabilities.gap_for(NEEDLESS, steps=1440 // EVERY)), epsilon, noise)
+    # At most one alert a day: after it the rest of the day is not asked.
+    after = [replace(design, max_alerts=told + 1) for told in range(ALERTS)]
     entropy = seeded(f"{epsilon} {noise}")
     watched, loud, wrong = 0, 0, 0
     delays: list[int] = []
@@ -60,9 +62,7 @@ def _detect(days: Days, epsilon: float, noise: Noise, runs: int) -> Detection:
         for day in days:
             if state.alerts == ALERTS:
                 break
-            # At most one alert a day: after it the rest of the day is not asked.
-            today = replace(design, max_alerts=state.alerts + 1)
-            state, alarms = advance(today, replace(state, period=0), day[::EVERY], entropy)
+            state, alarms = advance(after[state.alerts], replace(state, period=0), day[::EVERY], entropy)
             fired = EVERY * int(alarms.periods[0]) if len(alarms.periods) else None
             bad = np.flatnonzero(day >= BAD)
             needless = fired is not None and bool(day[fired] < FINE)

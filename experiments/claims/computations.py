@@ -90,7 +90,7 @@ def used() -> Iterator[set[str]]:
 @contextmanager
 def broken(name: str, twin: Twin) -> Iterator[None]:
     """Put a twin in the place of a computation for a while."""
-    whole = {other: dict(one.kept) for other, one in _ALL.items()}
+    whole = {other: one.kept for other, one in _ALL.items()}
     function = _ALL[name].function
     for one in _ALL.values():
         one.kept = {key: kept for key, kept in one.kept.items() if name not in kept[1]}

@@ -77,7 +77,7 @@ def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
     # All its cases, and samples of a second each, at stated counts only: `make verify`, or `chronodp audit`.
     whole = trials(100) == 100
     cases = tuple(itertools.islice(entry.cases(), None if whole else 1))
-    verdicts = judge_all(cases, Allowance(samples=20_000, seconds=1.0 if whole else 0.4))
+    verdicts = judge_all(cases, Allowance(samples=20_000, seconds=1.0 if whole else 0.2))
     assert {verdict.case.name: (verdict.outcome, verdict.reason) for verdict in verdicts if not verdict.passed} == {}
     assert all(verdict.lower <= verdict.case.epsilon * (1 + 1e-9) for verdict in verdicts)
 

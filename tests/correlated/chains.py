@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from chronodp.correlated import CouplingMarkovChain, Maximum, Mean, Query, Sum, 
 PAPER = ((0.7, 0.3), (0.3, 0.7))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Case:
     transitions: NDArray[np.float64]
     coupling: NDArray[np.float64]
@@ -20,7 +21,7 @@ class Case:
     ages: tuple[int, ...]
     epsilon: float
 
-    @property
+    @cached_property
     def model(self) -> CouplingMarkovChain:
         return CouplingMarkovChain(self.transitions, self.coupling)
 

@@ -7,6 +7,7 @@ import math
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import chronodp as cdp
-from chronodp.audit.exact import examine
+from chronodp.audit.exact import compare_outcomes, examine, outcomes
 from chronodp.correlated import (
     CouplingMarkovChain,
     Fran,
@@ -65,7 +66,7 @@ def coarse(epsilon: float = 4.0, ages: tuple[int, ...] = (1, 2)) -> FranDesign:
     return FranDesign(Sum(), 2, 2, ages, (epsilon,), RECORD, None, 1.0)
 
 
-def law(design: FranDesign, snapshots: tuple[tuple[int, int], ...], entropy: Entropy) -> tuple[float, ...]:
+def law(design: FranDesign, snapshots: tuple[tuple[int, ...], ...], entropy: Entropy) -> tuple[float, ...]:
     state, told = begin(design), []
     for snapshot in snapshots:
         state, released = advance(design, state, snapshot, entropy)
@@ -79,12 +80,13 @@ def test_a_record_is_read_by_one_release_and_costs_epsilon(shrink: float, caught
     # Releases of three periods; the record changed is read at different ages by different sequences.
     design = coarse(4.0 * shrink)
     base = ((0, 1), (1, 1), (0, 0), (1, 0))
+    unchanged = outcomes(partial(law, design, base))
     for period, sequence in ((0, 0), (0, 1), (1, 0), (1, 1)):
         changed = tuple(
             tuple(1 - state if (t, j) == (period, sequence) else state for j, state in enumerate(snapshot))
             for t, snapshot in enumerate(base)
         )
-        finding = examine(lambda rows, *, entropy: law(design, rows, entropy), [(base, changed)])
+        finding = compare_outcomes([(unchanged, outcomes(partial(law, design, changed)))])
         read = period + design.ages[sequence] in (2, 3)
         assert finding.refutes(4.0) is (caught and read)
         assert finding.epsilon == pytest.approx(4.0 * shrink if read else 0.0, abs=1e-9)

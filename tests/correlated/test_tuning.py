@@ -178,7 +178,7 @@ def test_segments_take_the_age_and_noise_that_their_group_needs() -> None:
     with pytest.raises(InvalidArgument, match="only a sum falls into parts"):
         segment(model, query=Maximum(), error=1.0)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="error must be larger"):
-        segment(model, query=Sum(), error=1e-9)
+        segment(model, query=Sum(), error=1e-9, oldest=1)
 
 
 def test_noise_over_time() -> None:

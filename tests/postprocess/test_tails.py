@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
+from tests.covering import each
 
 from chronodp.postprocess.tails import Law, deviations, mixed_quantile, quantiles
 
@@ -71,14 +72,12 @@ def test_the_two_computations_agree(count: int, x: float) -> None:
     assert beyond(((0.75, count - 1), (0.75, 1)), 0.75 * x) == pytest.approx(beyond_closed(count, x), abs=1e-13)
 
 
-@pytest.mark.parametrize("weight", [0.01, 0.3, 0.9])
-@pytest.mark.parametrize("x", [0.3, 2.0, 9.0])
+@pytest.mark.parametrize(("weight", "x"), each([0.01, 0.3, 0.9], [0.3, 2.0, 9.0]))
 def test_the_two_computations_agree_on_two_weights(weight: float, x: float) -> None:
     assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), abs=1e-12)
 
 
-@pytest.mark.parametrize("weight", [1e-8, 0.01, 0.3, 0.9, 0.999])
-@pytest.mark.parametrize("x", [1e-9, 0.3, 9.0, 200.0, 650.0])
+@pytest.mark.parametrize(("weight", "x"), each([1e-8, 0.01, 0.3, 0.9, 0.999], [1e-9, 0.3, 9.0, 200.0, 650.0]))
 def test_far_tails_are_right_to_their_last_digits(weight: float, x: float) -> None:
     assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), rel=1e-12)
 

@@ -28,12 +28,11 @@ def changes(unit: Unit, bounds: Bounds, low: float, high: float) -> Iterator[Cel
         stretches = [range(start, start + length) for start in range(0, bounds.horizon - length + 1, step)]
     for stretch in stretches:
         outside = [period for period in range(bounds.horizon) if period not in stretch]
-        inside = [cells for cells in everything if np.isnan(cells[outside]).all()]
-        absent = np.full((bounds.horizon, bounds.groups), math.nan)
-        others = inside if unit.relation == "replace" else [absent]
+        inside = [np.nan_to_num(cells) for cells in everything if np.isnan(cells[outside]).all()]
+        others = inside if unit.relation == "replace" else [np.zeros((bounds.horizon, bounds.groups))]
         for one in inside:
             for other in others:
-                yield np.nan_to_num(one) - np.nan_to_num(other)
+                yield one - other
 
 
 def row_changes(bounds: Bounds, relation: Relation, clip: tuple[float, float]) -> Iterator[Cells]:

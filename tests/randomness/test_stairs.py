@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import mpmath
@@ -21,34 +22,45 @@ from chronodp.randomness.variates import CERTAIN, judge_points
 few = cache(fit)
 
 
+@cache
 def interval() -> Any:
     context = MPIntervalContext()
     context.prec = 200
     return context
 
 
-def heights(stairs: Stairs, context: Any) -> list[Any]:
+# Stairs with one step spoilt have all others in common: each is computed once.
+@cache
+def height(curve: Curve, edge: int) -> Any:
+    """The curve at an edge, as an interval."""
+    context = interval()
+    return context.exp(-curve.depth_between(context, context.mpf(edge) / FINE))
+
+
+@cache
+def rise(layers: int, edge: int) -> Any:
+    """G_k - G_(k-1), as an interval."""
+    context = interval()
+    return context.mpf(FINE) / (2 * layers * context.mpf(edge))
+
+
+def heights(stairs: Stairs) -> list[Any]:
     """The curve at x_1 … x_K and at 0, as intervals."""
-    places = [context.mpf(edge) / FINE for edge in (*stairs.edges, 0)]
-    return [context.exp(-stairs.curve.depth_between(context, place)) for place in places]
+    return [height(stairs.curve, edge) for edge in (*stairs.edges, 0)]
 
 
-def levels(stairs: Stairs, context: Any) -> list[Any]:
+def levels(stairs: Stairs) -> list[Any]:
     """G_0 … G_K as intervals, added up in another way than the stairs do it."""
-    found = [context.mpf(0)]
-    for edge in stairs.edges:
-        found.append(found[-1] + context.mpf(FINE) / (2 * stairs.layers * context.mpf(edge)))
-    return found
+    return list(accumulate((rise(stairs.layers, edge) for edge in stairs.edges), initial=interval().mpf(0)))
 
 
 def holds(stairs: Stairs) -> bool:
     """Whether the three inequalities hold for every step."""
-    context = interval()
-    curve, level = heights(stairs, context), levels(stairs, context)
-    reach = [context.mpf(part.numerator) / part.denominator for part in map(stairs.reach, range(len(stairs.shares)))]
+    curve, level = heights(stairs), levels(stairs)
+    boxes = [interval().mpf(part.numerator) / part.denominator for part in map(stairs.reach, range(len(stairs.shares)))]
     under = all(low.b <= high.a for low, high in zip(level[1:], curve[:-1], strict=True))
-    over = all((level[strip] + reach[strip]).a >= curve[strip].b for strip in range(1, len(stairs.shares)))
-    return under and over and reach[0].a >= curve[0].b
+    over = all((level[strip] + boxes[strip]).a >= curve[strip].b for strip in range(1, len(stairs.shares)))
+    return under and over and boxes[0].a >= curve[0].b
 
 
 @pytest.mark.long

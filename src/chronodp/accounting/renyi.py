@@ -11,6 +11,7 @@ References:
 from __future__ import annotations
 
 import math
+from bisect import bisect_right, insort
 from collections.abc import Callable
 
 import numpy as np
@@ -93,12 +94,20 @@ def _best(costs: Costs, delta: float, conversion: Callable[[float, float, float]
     if not spending.count:
         return 0.0
     divergence_at = curve(spending)
+    known = [(1.0, 0.0)]  # orders with their divergences, which grow
 
     def at(log_excess: float) -> float:
         order = 1 + math.exp(log_excess)
-        return conversion(divergence_at(order), order, left)
+        found = divergence_at(order)
+        insort(known, (order, found))
+        return conversion(found, order, left)
 
-    return max(0.0, minimum(at, -20.0, 30.0, coarse=100))
+    def below(log_excess: float) -> float:
+        order = 1 + math.exp(log_excess)
+        _, least = known[bisect_right(known, (order, math.inf)) - 1]
+        return conversion(least / 2, order, left)  # half: what rounds a smaller order up may round it less
+
+    return max(0.0, minimum(at, -20.0, 30.0, coarse=100, below=below))
 
 
 def curve(costs: Costs) -> Callable[[float], float]:

@@ -152,9 +152,10 @@ class EnumeratedEntropy:
 
 def _each(values: ArrayLike, size: Shape | None) -> tuple[list[Any], Shape]:
     """Return a value for every draw, and the shape of the draws."""
-    # A walk draws millions of times, mostly one number: that one is not sent through an array.
-    if size is None and isinstance(values, int):
-        return [values], ()
+    # A walk draws millions of times, mostly by one number: that one is not sent through an array.
+    if isinstance(values, int):
+        shape: Shape = () if size is None else size if isinstance(size, tuple) else (size,)
+        return [values] * math.prod(shape), shape
     given = np.asarray(values)
     spread = given if size is None else np.broadcast_to(given, size)
     return spread.ravel().tolist(), spread.shape

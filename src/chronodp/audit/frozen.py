@@ -19,6 +19,8 @@ def freeze(value: object) -> Hashable:
     """Return an output or input as something that can be compared and counted."""
     if type(value) in _PLAIN:
         return value
+    if isinstance(value, list | tuple):
+        return tuple(map(freeze, value))
     if isinstance(value, np.ndarray):
         parts = value.ravel().tolist()
         return (value.shape, *(map(freeze, parts) if value.dtype.kind in "fO" else parts))
@@ -27,8 +29,6 @@ def freeze(value: object) -> Hashable:
         return item
     if isinstance(value, float) and math.isnan(value):
         return "not a number"  # which is otherwise unequal to itself
-    if isinstance(value, list | tuple):
-        return tuple(freeze(part) for part in value)
     if isinstance(value, dict):
         return tuple(sorted((str(key), freeze(part)) for key, part in value.items()))
     if isinstance(value, Hashable) and (value is None or isinstance(value, Enum) or _compares(value)):

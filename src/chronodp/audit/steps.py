@@ -8,7 +8,7 @@ can only hide a loss, never invent one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -66,6 +66,15 @@ class StepEnumerator(Generic[State]):
 
     def law(self, values: Sequence[Any]) -> Outcomes:
         """Return the law of all answers to the values, one after another."""
+        (found,) = self.laws([values])
+        return found
+
+    def laws(self, inputs: Iterable[Sequence[Any]]) -> list[Outcomes]:
+        """Return the law of each input: what one value does to one state is walked through once for all of them."""
+        walked: dict[tuple[Hashable, Any], _Branches[State]] = {}
+        return [self._law(values, walked) for values in inputs]
+
+    def _law(self, values: Sequence[Any], walked: dict[tuple[Hashable, Any], _Branches[State]]) -> Outcomes:
         opened = self._branches(lambda entropy: (self.start(entropy), None))
         # Whole numbers over one denominator, which grows with each step: fractions in lowest terms take longer.
         whole, lost = opened.whole, opened.lost
@@ -75,7 +84,10 @@ class StepEnumerator(Generic[State]):
         done: dict[Hashable, int] = {}
         for value in values:
             states = {key: state for (_, key), (_, state) in paths.items()}
-            known = {key: self._branches(partial(self.step, state, value)) for key, state in states.items()}
+            for key, state in states.items():
+                if (key, value) not in walked:
+                    walked[key, value] = self._branches(partial(self.step, state, value))
+            known = {key: walked[key, value] for key in states}
             common = math.lcm(*(branches.whole for branches in known.values()))
             whole, lost, done = whole * common, lost * common, {told: share * common for told, share in done.items()}
             times = {key: common // branches.whole for key, branches in known.items()}

@@ -21,7 +21,7 @@ from chronodp.correlated.bounds.one_step import one_step
 from chronodp.correlated.bounds.ratios import least_ratios
 from chronodp.correlated.bounds.reader import Reader
 from chronodp.correlated.bounds.rounding import round_up
-from chronodp.correlated.bounds.space_time import reach_of_release, space_time
+from chronodp.correlated.bounds.space_time import oscillations, reach_of_release, space_time
 from chronodp.correlated.bounds.total_variation import total_variation
 from chronodp.correlated.bounds.window import Windows
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
@@ -156,6 +156,11 @@ class LeakageModel:
         return influences(self.model)
 
     @cached_property
+    def swings(self) -> dict[tuple[int, int], Floats]:
+        """How far the odds of two presents swing by each who is heard, by the two."""
+        return oscillations(self.model)
+
+    @cached_property
     def windows(self) -> Windows:
         """Windows of the past around each sequence."""
         return Windows(self.model)
@@ -230,7 +235,7 @@ class LeakageModel:
         cheap = self.cheap_bounds(released, adversary)
         free = (released.ages == 0) & (released.shares > 0) if adversary == "knows_none" else None
         reach = reach_of_release(self.field, released.tilts, free=free)
-        dying = space_time(self.model, reach, least=self.least, direct=released.direct)
+        dying = space_time(self.model, reach, swings=self.swings, least=self.least, direct=released.direct)
         return cheap | {"space-time Dobrushin": self.sound(dying)}
 
     def cheap_bounds(self, released: Released, adversary: Adversary) -> dict[str, Floats]:

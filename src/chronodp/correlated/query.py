@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, assert_never
 
 import numpy as np
@@ -96,7 +97,7 @@ class Several:
 Query: TypeAlias = Mean | Sum | WeightedSum | Maximum | Several
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class QueryTable:
     """A query on a given number of sequences, as what each sequence puts in and how that is put together.
 
@@ -108,7 +109,7 @@ class QueryTable:
     parts: Floats
     largest: tuple[bool, ...]
 
-    @property
+    @cached_property
     def changes(self) -> Floats:
         """The most that one sequence changes all outputs together (Δ_j), in l1."""
         low, high = self.parts.min(axis=2), self.parts.max(axis=2)
@@ -118,6 +119,7 @@ class QueryTable:
             floor = _largest_of_others(low[output])
             apart[output] = np.maximum(0.0, high[output] - np.maximum(low[output], floor))
         total: Floats = apart.sum(axis=0)
+        total.setflags(write=False)
         return total
 
     @property

@@ -21,8 +21,7 @@ from chronodp.postprocess.worst_medians import (
     NODES,
     WEIGHTS,
     Function,
-    draw_density,
-    draw_survival,
+    draw,
     worst_density,
     worst_half,
 )
@@ -155,8 +154,8 @@ def _beyond(law: Law, density: Function, ratio: Floats, q: Floats) -> tuple[Floa
     w = middle[:, :, None] + half[:, :, None] * NODES
     weight = half[:, :, None] * WEIGHTS * density(w)
     rest = q[:, None, None] - ratio[:, None, None] * w
-    tail = np.sum(weight * draw_survival(law, rest), axis=(1, 2))
-    return tail, np.sum(weight * draw_density(law, rest), axis=(1, 2))
+    thick, survival = draw(law, rest)
+    return np.sum(weight * survival, axis=(1, 2)), np.sum(weight * thick, axis=(1, 2))
 
 
 def _check_weeks(weeks: int) -> None:

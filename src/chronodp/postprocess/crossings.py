@@ -68,9 +68,10 @@ def cross(numerator: Floats, denominator: Floats, reach: Reach) -> tuple[Bools, 
 
 def _falls_to_zero(n: Floats, d: Floats, side: float, reach: Reach, slopes: Floats) -> Floats:
     """Return where n - ρ d - side * reach(ρ), which falls since d is above every slope, is 0."""
+    allowed = side * reach.values
 
     def excess(at: Places) -> Floats:
-        found: Floats = n - reach.knots[at] * d - side * reach.values[at]
+        found: Floats = n - reach.knots.take(at, mode="clip") * d - allowed.take(at, mode="clip")
         return found
 
     last = len(reach.knots) - 1
@@ -92,7 +93,7 @@ def _gaps(n: Floats, d: Floats, reach: Reach, slopes: Floats) -> tuple[Bools, Fl
     height, top = np.where(positive, tops[0][0], tops[1][0]), np.where(positive, tops[0][1], tops[1][1])
 
     def excess(at: Places) -> Floats:
-        found: Floats = sign * (n - reach.knots[at] * d) - reach.values[at]
+        found: Floats = sign * (n - reach.knots.take(at, mode="clip") * d) - reach.values.take(at, mode="clip")
         return found
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -107,12 +108,15 @@ def _gaps(n: Floats, d: Floats, reach: Reach, slopes: Floats) -> tuple[Bools, Fl
 
 
 def _first(holds: Callable[[Places], Bools], low: Places, high: Places) -> Places:
-    """Return the first place from low on at which a condition holds that stays true once it is; else high."""
-    while np.any(low < high):
-        middle = (low + high) // 2
-        held = holds(np.minimum(middle, np.maximum(high - 1, 0)))
-        open_ = low < high
-        low, high = np.where(open_ & ~held, middle + 1, low), np.where(open_ & held, middle, high)
+    """Return the first place from low on at which a condition holds that stays true once it is; else high.
+
+    Where the first place is known already, the condition is asked at that place again, which may lie beyond the last.
+    """
+    while np.any(open_ := low < high):
+        middle = (low + high) >> 1
+        held = holds(middle)
+        # Multiplied, not chosen: which way a search goes is like chance, and a processor guesses wrong.
+        low, high = low + (middle + 1 - low) * (open_ & ~held), high - (high - middle) * held
     return low
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from chronodp.postprocess.columns import Floats
 from chronodp.postprocess.tails import Law, quantiles
 
-__all__ = ["EDGES", "NODES", "WEIGHTS", "Function", "draw_density", "draw_survival", "worst_density", "worst_half"]
+__all__ = ["EDGES", "NODES", "WEIGHTS", "Function", "draw", "worst_density", "worst_half"]
 
 Function: TypeAlias = Callable[[Floats], Floats]
 
@@ -58,8 +58,9 @@ def _pair_beyond(law: Law, weeks: int, h: float) -> float:
     cuts = cuts[cuts <= reach]
     middle, half = (cuts[1:] + cuts[:-1]) / 2, np.diff(cuts) / 2
     t = middle[:, None] + half[:, None] * NODES
-    below, free = 1 - draw_survival(law, 2 * h - t), 1 - draw_survival(law, t)
-    weight = n * draw_density(law, t) * (free ** (n - 1) - below ** (n - 1))
+    density, survival = draw(law, t)
+    below, free = 1 - draw(law, 2 * h - t)[1], 1 - survival
+    weight = n * density * (free ** (n - 1) - below ** (n - 1))
     return float(np.sum(half[:, None] * WEIGHTS * weight))
 
 
@@ -70,7 +71,8 @@ def worst_density(law: Law, weeks: int) -> Function:
         m = (weeks + 1) // 2
 
         def largest(w: Floats) -> Floats:
-            found: Floats = m * draw_density(law, w) * (1 - draw_survival(law, w)) ** (m - 1)
+            density, survival = draw(law, w)
+            found: Floats = m * density * (1 - survival) ** (m - 1)
             return found
 
         return largest
@@ -79,7 +81,7 @@ def worst_density(law: Law, weeks: int) -> Function:
 
 def _pair_density(law: Law, n: int) -> Function:
     """2 n (n-1) times the integral over s > 0 of f(w + s) f(w - s) F(w - s)^(n-2): tabulated, and splines between."""
-    from scipy.interpolate import CubicSpline
+    from scipy.interpolate import CubicSpline, PPoly
 
     reach = float(EDGES[law][-1])
     sides = []
@@ -93,19 +95,13 @@ def _pair_density(law: Law, n: int) -> Function:
             middle, half = (cuts[:, 1:] + cuts[:, :-1]) / 2, np.diff(cuts, axis=1) / 2
             s = middle[:, :, None] + half[:, :, None] * NODES
             place = place[:, :, None]
-            inner = (
-                draw_density(law, place + s)
-                * draw_density(law, place - s)
-                * (1 - draw_survival(law, place - s)) ** (n - 2)
-            )
+            density, survival = draw(law, place - s)
+            inner = draw_density(law, place + s) * density * (1 - survival) ** (n - 2)
             table[rows] = 2 * n * (n - 1) * np.sum(half[:, :, None] * WEIGHTS * inner, axis=(1, 2))
         sides.append(CubicSpline(w, table))
     left, right = sides
-
-    def between(w: Floats) -> Floats:
-        found: Floats = np.where(w < 0, left(np.minimum(w, 0.0)), right(np.maximum(w, 0.0)))
-        return found
-
+    # One piece after the other: a place is looked up once.
+    between: Function = PPoly(np.concatenate((left.c, right.c), axis=1), np.concatenate((left.x, right.x[1:])))
     return between
 
 
@@ -115,12 +111,9 @@ def draw_density(law: Law, x: Floats) -> Floats:
     return found
 
 
-def draw_survival(law: Law, x: Floats) -> Floats:
-    """Return P(one draw > x)."""
+def draw(law: Law, x: Floats) -> tuple[Floats, Floats]:
+    """Return the density of one draw of scale 1, and P(the draw > x)."""
     from scipy.special import ndtr
 
-    if law == "gaussian":
-        return np.asarray(ndtr(-x))
-    small = np.exp(-np.abs(x)) / 2
-    found: Floats = np.where(x > 0, small, 1 - small)
-    return found
+    density = draw_density(law, x)
+    return density, np.asarray(ndtr(-x)) if law == "gaussian" else np.where(x > 0, density, 1 - density)

@@ -58,12 +58,12 @@ class Grid:
         No value is refused for its size, which would tell of it: what lies beyond `FARTHEST` steps is moved there.
         """
         numbers = as_numbers("values", values, "finite numbers")
-        if not np.all(np.isfinite(numbers)):
+        if not np.isfinite(numbers).all():
             raise InvalidArgument("values", values, "finite numbers", private=True)
         limit = FARTHEST * self.step
         with np.errstate(over="ignore", under="ignore"):  # a warning would tell of a value
             # Clipped before it is divided: a division by a small step could overflow. Both are exact, step is 2^e.
-            scaled = np.clip(numbers.astype(np.float64), -limit, limit) / self.step
+            scaled = np.minimum(np.maximum(numbers.astype(np.float64), -limit), limit) / self.step
         below = np.floor(scaled)
         # The difference is exact but for numbers between -1/2 and 0, where it is rounded and stays at least 1/2.
         steps: NDArray[np.int64] = (below + (scaled - below >= 0.5)).astype(np.int64)
@@ -108,7 +108,7 @@ def as_numbers(name: str, values: object, allowed: str) -> NDArray[Any]:
         numbers = np.asarray(values)
     except (ValueError, TypeError, OverflowError):  # such as rows of unequal length
         raise InvalidArgument(name, values, allowed, private=True) from None
-    if numbers.dtype == object and all(type(number) is int for number in numbers.flat):
+    if numbers.dtype.kind == "O" and all(type(number) is int for number in numbers.flat):
         least, most = -(2**63), 2**63 - 1
         numbers = np.array([min(max(number, least), most) for number in numbers.flat]).reshape(numbers.shape)
     if numbers.dtype.kind not in "iuf":

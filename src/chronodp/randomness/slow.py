@@ -10,11 +10,10 @@ ends of the interval round alike, which ends with probability one and never gues
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -81,7 +80,7 @@ class Across:
 
     def fall(self, interval: Any, words: int) -> Any:  # noqa: ARG002 (the tail's call)
         """Return by how much the box over it is lower here, in logarithms: it is flat."""
-        return interval.mpf(0)
+        return interval.zero
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def rounded(variate: Variate, scale: float) -> int:
     """Return floor(scale * Z + 1/2)."""
     for words in count(1):
         interval = _interval(words)
-        size = scale * variate.size(interval, words)
+        size = variate.size(interval, words) * _known(interval, scale)
         result = _rounded(interval, -size if variate.uniform.negative else size)
         if result is not None:
             return result
@@ -118,7 +117,8 @@ def rounded(variate: Variate, scale: float) -> int:
 def floored(variate: Variate, scale: float) -> int:
     """Return floor(scale * |Z|)."""
     for words in count(1):
-        result = _floor(scale * variate.size(_interval(words), words))
+        interval = _interval(words)
+        result = _floor(variate.size(interval, words) * _known(interval, scale))
         if result is not None:
             return result
     raise AssertionError("unreachable")
@@ -144,7 +144,7 @@ def lies_under(
     def apart(interval: Any, words: int) -> Any:
         bits = 64 * words + 64
         share = _point(interval, reach) * _magnitude(interval, height, words)
-        high = interval.mpf(list(level(bits))) / interval.mpf(2) ** bits + share
+        high = _between(interval, *level(bits)) / _between(interval, 2**bits, 2**bits) + share
         below = variate.fall(interval, words) - _logarithm(interval, high)
         return below - depth(interval, variate.size(interval, words))
 
@@ -158,7 +158,7 @@ def gaussian(radius: UniformReal, angle: UniformReal, scale: float, *, cosine: b
     """
     for words in count(1):
         interval = _interval(words)
-        result = _rounded(interval, scale * _of_pair(interval, radius, angle, words, cosine))
+        result = _rounded(interval, _of_pair(interval, radius, angle, words, cosine) * _known(interval, scale))
         if result is not None:
             return result
     raise AssertionError("unreachable")
@@ -166,9 +166,9 @@ def gaussian(radius: UniformReal, angle: UniformReal, scale: float, *, cosine: b
 
 def _of_pair(interval: Any, radius: UniformReal, angle: UniformReal, words: int, cosine: bool) -> Any:
     """Return an interval around one Gaussian of the pair."""
-    length = interval.sqrt(2 * _exponential(interval, radius, words))
+    length = interval.sqrt(_exponential(interval, radius, words) * _known(interval, 2.0))
     low = angle.numerator(words)
-    turn = interval.pi / 2 * interval.mpf([low, low + 1]) / _unit(interval, words)
+    turn = interval.pi / 2 * _between(interval, low, low + 1) / _unit(interval, words)
     if cosine:
         value = length * interval.cos(turn)
         return -value if radius.negative else value
@@ -178,37 +178,44 @@ def _of_pair(interval: Any, radius: UniformReal, angle: UniformReal, words: int,
 def _is_positive(value: Callable[[Any, int], Any]) -> bool:
     """Return the sign of a real number, given intervals around it that more words make narrower."""
     for words in count(1):
-        low, high = _ends(value(_interval(words), words))
-        if low > 0:
+        low, high = value(_interval(words), words)._mpi_
+        if _sign(low) > 0:
             return True
-        if high < 0:
+        if _sign(high) < 0:
             return False
     raise AssertionError("unreachable")
 
 
 def _point(interval: Any, number: Fraction) -> Any:
-    return interval.mpf(number.numerator) / interval.mpf(number.denominator)
+    over, under = number.numerator, number.denominator
+    return _between(interval, over, over) / _between(interval, under, under)
 
 
 def _magnitude(interval: Any, uniform: UniformReal, words: int) -> Any:
-    return interval.mpf(list(uniform.magnitude(words))) / _unit(interval, words)
+    return _between(interval, *uniform.magnitude(words)) / _unit(interval, words)
 
 
 def _logarithm(interval: Any, value: Any) -> Any:
     """Return ln of an interval that may begin at 0."""
-    low, _ = _ends(value)
-    most = interval.log(interval.mpf(value.b))
-    return interval.mpf([interval.log(interval.mpf(value.a)).a if low > 0 else -interval.inf, most.b])
+    if _sign(value._mpi_[0]) > 0:
+        return interval.log(value)
+    return interval.mpf([-interval.inf, interval.log(interval.mpf(value.b)).b])
 
 
 def _exponential(interval: Any, uniform: UniformReal, words: int) -> Any:
     """Return -ln|V| >= 0 as an interval; its upper end is infinite while |V| may be 0."""
-    low, high = uniform.magnitude(words)
-    unit = _unit(interval, words)
-    least = -interval.log(interval.mpf(high) / unit)
-    most = -interval.log(interval.mpf(low) / unit) if low else interval.inf
+    value = -_logarithm(interval, _magnitude(interval, uniform, words))
+    low, high = value._mpi_
     # |V| <= 1, so -ln|V| is never negative, whatever the interval's own rounding says at |V| = 1.
-    return interval.mpf([max(least.a, 0), most.b if low else most])
+    return interval.make_mpf((low if _sign(low) > 0 else interval.zero._mpi_[0], high))
+
+
+def _between(interval: Any, low: int, high: int) -> Any:
+    """Return the interval between two whole numbers, without all that ``interval.mpf`` asks of what it is given."""
+    from mpmath.libmp import from_int
+
+    bits = interval.prec
+    return interval.make_mpf((from_int(low, bits, "f"), from_int(high, bits, "c")))
 
 
 @cache
@@ -216,30 +223,40 @@ def _unit(interval: Any, words: int) -> Any:
     return interval.mpf(2) ** (64 * words - 1)
 
 
+@lru_cache(maxsize=64)
+def _known(interval: Any, number: float) -> Any:
+    """Return a number that is met again and again as an interval."""
+    return interval.mpf(number)
+
+
 def _rounded(interval: Any, value: Any) -> int | None:
     """Return floor(value + 1/2) if both ends agree on it."""
-    return _floor(value + interval.mpf(0.5))
+    return _floor(value + _known(interval, 0.5))
 
 
 def _floor(value: Any) -> int | None:
     """Return floor(value) if both ends agree on it."""
-    low, high = _ends(value)
-    if math.inf in (low, high) or -math.inf in (low, high):
-        return None
-    return math.floor(low) if math.floor(low) == math.floor(high) else None
+    low, high = map(_whole, value._mpi_)
+    return low if low == high else None
 
 
-def _ends(value: Any) -> tuple[Fraction | float, Fraction | float]:
-    low, high = (_exactly(end) for end in value._mpi_)
-    return low, high
+End: TypeAlias = tuple[int, int, int, int]
+"""An end of an interval as mpmath keeps it: sign, mantissa, exponent and how many bits the mantissa has."""
 
 
-def _exactly(end: tuple[int, int, int, int]) -> Fraction | float:
+def _whole(end: End) -> int | None:
+    """Return the floor of an end, None if it is not finite."""
     sign, mantissa, exponent, _ = end
     if not mantissa and exponent:  # how mpmath writes what is not finite
-        return -math.inf if sign or exponent == -789 else math.inf
-    size = Fraction(int(mantissa) << exponent) if exponent >= 0 else Fraction(int(mantissa), 1 << -exponent)
-    return -size if sign else size
+        return None
+    size = -int(mantissa) if sign else int(mantissa)
+    return size << exponent if exponent >= 0 else size >> -exponent
+
+
+def _sign(end: End) -> int:
+    """Return 1, 0 or -1."""
+    sign, mantissa, exponent, _ = end
+    return -1 if sign else int(bool(mantissa or exponent))
 
 
 @cache

@@ -21,6 +21,7 @@ __all__ = ["Gaps", "check_utilities", "run_gaps", "score_gaps", "whole_gaps"]
 Gaps = NDArray[np.int64]
 
 _MOST_STEPS = 2.0**53
+_MOST_WHOLE = 2**62  # two of them are not so far apart that 64 bits could not tell how far
 
 
 def score_gaps(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities) -> Gaps:
@@ -34,7 +35,7 @@ def score_gaps(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities) -
     values: NDArray[np.float64] = utilities.values
     limit = _MOST_STEPS * design.step
     # Down for all: ⌊(x + K g) / g⌋ = ⌊x / g⌋ + K, so rounding adds no step. The division by a power of two is exact.
-    steps = np.floor(np.clip(values, -limit, limit) / design.step).astype(np.int64)
+    steps = np.floor(np.minimum(np.maximum(values, -limit), limit) / design.step).astype(np.int64)
     behind: Gaps = np.minimum(steps.max() - steps, FARTHEST)
     return behind
 
@@ -44,10 +45,9 @@ def whole_gaps(design: ChoiceDesign, utilities: Sequence[int]) -> Gaps:
     if len(utilities) != len(design.candidates):
         allowed = f"as many as there are candidates, {len(design.candidates)}"
         raise InvalidArgument("utilities", f"{len(utilities)} values", allowed)
-    step = Fraction(design.step)
-    steps = [value * step.denominator // step.numerator for value in utilities]
-    best = max(steps)
-    return np.array([min(best - one, FARTHEST) for one in steps], np.int64)
+    most = max(Fraction(design.step).numerator, *map(abs, utilities))
+    numbers = np.array(utilities, np.int64 if most < _MOST_WHOLE else object)
+    return run_gaps(design, numbers, np.array([len(numbers)]))
 
 
 def run_gaps(design: ChoiceDesign, utilities: NDArray[Any], sizes: NDArray[np.int64]) -> Gaps:

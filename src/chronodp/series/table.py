@@ -180,7 +180,7 @@ class Table(DeclaredTable):
         """The unit as its calendar gives it a meaning: what is claimed, charged and certified."""
         return self.unit.on(self.read)
 
-    @property
+    @cached_property
     def protected(self) -> RecordUnit:
         """The unit as sensitivities read it."""
         return self.unit.summed_on(self.read)

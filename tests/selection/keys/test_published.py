@@ -120,9 +120,9 @@ def one_key(rule: PublishedCounts, noise: CountNoise, people: int) -> Outcomes:
 
 def both(first: Outcomes, second: Outcomes) -> Outcomes:
     """The law of two keys, whose noise is independent."""
-    pairs = itertools.product(first.probabilities.items(), second.probabilities.items())
-    joint: dict[Hashable, Fraction] = {(one, two): part * other for (one, part), (two, other) in pairs}
-    return Outcomes.of(joint, 1 - sum(joint.values(), Fraction(0)))
+    pairs, whole = itertools.product(first.shares.items(), second.shares.items()), first.whole * second.whole
+    joint: dict[Hashable, int] = {(one, two): part * other for (one, part), (two, other) in pairs}
+    return Outcomes(joint, whole - sum(joint.values()), whole)
 
 
 @pytest.mark.long

@@ -41,7 +41,8 @@ class Narrow(ShortEntropy):
 
 def refuted(design: WindowedDesign, *pairs: tuple[tuple[float, ...], tuple[float, ...]], shrink: float = 1.0) -> bool:
     walk = replace(windowed_walk(design), entropy=partial(Narrow, shrink=shrink))
-    laws = {values: walk.law(values) for values in {values for pair in pairs for values in pair}}
+    inputs = list({values for pair in pairs for values in pair})
+    laws = dict(zip(inputs, walk.laws(inputs), strict=True))
     return compare_outcomes([(laws[one], laws[two]) for one, two in pairs]).refutes(EPSILON)
 
 

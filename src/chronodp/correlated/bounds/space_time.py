@@ -17,6 +17,7 @@ smaller counts. The law with which the chain began does not enter: no stationari
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from chronodp.correlated.bounds.influences import Boxes, Influences, boxes, rounding
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
 
-__all__ = ["reach_of_release", "space_time"]
+__all__ = ["oscillations", "reach_of_release", "space_time"]
 
 _BEYOND = 6  # ages followed past the oldest released
 _ROUNDS = 200
@@ -57,21 +58,28 @@ def reach_of_release(field: Influences, tilts: Floats, *, free: NDArray[np.bool_
     return reach
 
 
-def space_time(model: CouplingMarkovChain, reach: Floats, *, least: Floats, direct: Floats) -> Floats:
+def space_time(
+    model: CouplingMarkovChain,
+    reach: Floats,
+    *,
+    swings: Mapping[tuple[int, int], Floats],
+    least: Floats,
+    direct: Floats,
+) -> Floats:
     """Return the bound for every sequence, from how far the release reaches at age 1.
 
     Args:
         model: the chain.
         reach: e at age 1, of `reach_of_release`.
+        swings: osc(ρ), of `oscillations`.
         least: the least ratios of `least_ratios`.
         direct: what a sequence that is released without age leaks by itself, w_i · epsilon; 0 for the others.
     """
-    box = boxes(model)
     worst = np.zeros(model.sequences)
     for a, b in itertools.combinations(range(model.states), 2):
         either = np.full(model.sequences, np.inf)
         for one, other in ((a, b), (b, a)):
-            swing = _oscillations(model, box, one, other) * reach[model.tails]
+            swing = swings[one, other] * reach[model.tails]
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 moved = np.add.reduceat(swing, model.starts[:-1]) / least[:, one, other]
                 either = np.fmin(either, np.log1p(np.where(np.isnan(moved), np.inf, moved)))
@@ -80,8 +88,13 @@ def space_time(model: CouplingMarkovChain, reach: Floats, *, least: Floats, dire
     return worst + direct
 
 
+def oscillations(model: CouplingMarkovChain) -> dict[tuple[int, int], Floats]:
+    """Return for states a and b, and each edge, the most that p(a | w) / p(b | w) of its head swings by its tail."""
+    box = boxes(model)
+    return {(a, b): _oscillations(model, box, a, b) for a, b in itertools.permutations(range(model.states), 2)}
+
+
 def _oscillations(model: CouplingMarkovChain, box: Boxes, a: int, b: int) -> Floats:
-    """Return for each edge the most that p(a | w) / p(b | w) of its head changes when its tail's state does."""
     swing, hidden = np.zeros(len(model.heads)), rounding(model)
     for v, v2 in itertools.combinations(range(model.states), 2):
         up, up2 = model.moves[:, a, v], model.moves[:, a, v2]

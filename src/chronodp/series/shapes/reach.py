@@ -148,7 +148,7 @@ class TreeReach:
 
     def l1(self, periods: int) -> Floats:
         """Return the number of levels for each period."""
-        return np.full(periods, float(self.levels))
+        return np.broadcast_to(float(self.levels), periods)  # of as many as millions
 
 
 @dataclass(frozen=True, slots=True)

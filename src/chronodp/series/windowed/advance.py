@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import as_numbers, at_least
+from chronodp.privacy import as_numbers
 from chronodp.randomness import Entropy
 from chronodp.series.windowed.design import LARGEST_SCALE, SHARE, WindowedDesign
 from chronodp.series.windowed.mechanisms import BudgetAbsorption, BudgetDistribution, Sample, Uniform
@@ -41,19 +41,21 @@ def advance(
     _check_state(design, state)
     now = _to_steps(design, values)
     offered, watch = offer(design, state), design.watch
-    _check_window(design, state, watch + offered)
+    before = _spent_before(state)
+    _check_window(design, before, watch + offered)
     published = offered > 0 and (not watch or _moved(design, state, now, offered, entropy))
     released = state.released
     if published:
         draw = entropy.gaussian if design.delta else entropy.laplace
-        released = now + draw(at_least(design.scale(offered)), (design.columns,))
+        released = now + draw(design.noise(offered), (design.columns,))
+    charged = watch + (offered if published else 0)
     spent = np.empty_like(state.spent)
     spent[:-1] = state.spent[1:]
-    spent[-1] = watch + (offered if published else 0)
+    spent[-1] = charged
     following = WindowedState(
         step=state.step + 1,
         anchor=_anchor(design, state, offered) if published else state.anchor,
-        worst=max(state.worst, int(spent.sum())),
+        worst=max(state.worst, before + charged),
         released=released,
         spent=spent,
     )
@@ -70,7 +72,7 @@ def offer(design: WindowedDesign, state: WindowedState) -> int:
         case BudgetDistribution():
             # Of the last w steps the oldest leaves the window now: w - 1 stay, fewer of them before the window is full.
             watched = design.watch * min(state.step, design.window - 1)
-            left = design.total // 2 - (int(state.spent[1:].sum()) - watched)
+            left = design.total // 2 - (_spent_before(state) - watched)
             return _drawable(design, left // 2)  # down: what half a part would buy stays in the window
         case BudgetAbsorption():
             # Steps up to the anchor have given their shares up: k = step - anchor, at most w.
@@ -101,16 +103,21 @@ def _moved(
     """
     apart = np.abs(now - state.released)
     # In two halves: sums of 2^24 columns of 2^55 steps do not fit 64 bits.
-    distance = (int((apart >> 32).sum()) << 32) + int((apart & 0xFFFFFFFF).sum())
-    noise = int(entropy.laplace(at_least(design.scale(design.watch)), (1,))[0])
-    return distance + noise > design.columns * design.scale(offered)
+    distance = (int(np.add.reduce(apart >> 32)) << 32) + int(np.add.reduce(apart & 0xFFFFFFFF))
+    noise = int(entropy.laplace(design.noise(design.watch), (1,))[0])
+    wide = design.scale(offered)
+    return (distance + noise) * wide.denominator > design.columns * wide.numerator
 
 
-def _check_window(design: WindowedDesign, state: WindowedState, asked: int) -> None:
+def _spent_before(state: WindowedState) -> int:
+    """Return what w - 1 steps before this one spent: with it they are the window that ends here."""
+    return int(np.add.reduce(state.spent[1:]))
+
+
+def _check_window(design: WindowedDesign, before: int, asked: int) -> None:
     """Refuse before anything is drawn if the window that ends at this step could spend more than there is."""
-    spent = int(state.spent[1:].sum())  # w - 1 steps before this one: with it they are the window that ends here
-    if spent + asked > design.total:
-        raise AssertionError(f"a window would spend {spent + asked} of {design.total} parts: the state was altered")
+    if before + asked > design.total:
+        raise AssertionError(f"a window would spend {before + asked} of {design.total} parts: the state was altered")
 
 
 def _check_state(design: WindowedDesign, state: WindowedState) -> None:

@@ -18,6 +18,7 @@ from chronodp.privacy import (
     Grid,
     PureCost,
     Window,
+    at_least,
     check_delta,
     check_epsilon,
     check_positive,
@@ -148,6 +149,10 @@ class WindowedDesign:
         """
         return self.most_scale if self.delta else _divided(*self._scale_of_one_part, parts)
 
+    def noise(self, parts: int) -> float:
+        """Return the scale of noise that is drawn for so many parts: the least float that is not below `scale`."""
+        return at_least(self.most_scale) if self.delta else _rounded(*self._scale_of_one_part, parts)
+
     @cached_property
     def _scale_of_one_part(self) -> tuple[int, int]:
         return (self.sensitivity * self.total / self.budget).as_integer_ratio()
@@ -213,6 +218,11 @@ def _touched(unit: Window, columns: int, max_groups: int) -> int:
 @lru_cache(maxsize=4096)  # every step asks three times, and most steps ask for what one before them did
 def _divided(numerator: int, denominator: int, parts: int) -> Fraction:
     return Fraction(numerator, denominator * parts)
+
+
+@lru_cache(maxsize=4096)  # likewise: fractions are slow to look up
+def _rounded(numerator: int, denominator: int, parts: int) -> float:
+    return at_least(_divided(numerator, denominator, parts))
 
 
 def _factors(design: WindowedDesign) -> tuple[Fraction, Fraction]:

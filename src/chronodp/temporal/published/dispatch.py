@@ -58,6 +58,11 @@ def dispatch_probabilities(window: int, threshold: int) -> NDArray[np.float64]:
     ['1/2', '1/6', '1/6', '1/6']
     """
     _check(window, threshold)
+    return _probabilities(window, threshold).copy()
+
+
+@lru_cache(maxsize=256)  # strategies ask for the same ones at budget after budget
+def _probabilities(window: int, threshold: int) -> NDArray[np.float64]:
     ratios = stirling_ratios(window)[:, threshold]
     found = np.array([1.0] + [0.0] * (threshold - 1))
     for size in range(threshold + 1, window + 1):
