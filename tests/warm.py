@@ -2,7 +2,8 @@
 
 `run` and `start` take what would come after ``python``: ``-m module words...`` or ``-c code words...``. The program is
 a process of its own, with its own memory, descriptors and exit code, and can be killed like any other. What it does not
-show is whether a fresh interpreter finds what it imports; tests of that start one.
+show is whether a fresh interpreter finds what it imports; tests of that start one. Those that train ask for PyTorch: a
+second process has that loaded, too, so that it does not make all others large.
 """
 
 from __future__ import annotations
@@ -10,53 +11,31 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import gc
-import importlib
 import json
 import os
-import runpy
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from tests import luck
 
 __all__ = ["Program", "keep_commands", "prepare", "run", "start"]
 
 ROOT = Path(__file__).parents[1]
-_LOADED = (
-    *("chronodp.accounting", "chronodp.alerts", "chronodp.correlated", "chronodp.dataset", "chronodp.engines"),
-    *("chronodp.state_space", "chronodp.ledger", "chronodp.live", "chronodp.selection", "chronodp.series"),
-    *("chronodp.temporal", "chronodp.cli.shell", "chronodp.live.sources", "chronodp.live.sinks", "chronodp.report"),
-    *("chronodp.ledger.postgres", "confluent_kafka", "duckdb", "dp_accounting", "mpmath.ctx_iv", "pandas"),
-    *(
-        "pyarrow.parquet",
-        "plotly.graph_objects",
-        "plotly.io",
-        "psycopg",
-        "rich.console",
-        "scipy.linalg",
-        "scipy.optimize",
-        "scipy.stats",
-    ),
-    "typer._adapters",  # with all of pydantic, which Typer would load in every program that is given an option
-    *("chronodp.service.app", "chronodp.service.edge.server"),
-)
 
 
 class Program:
     """A running program, used like a ``Popen`` of text: its pipes, its exit code, and how to end it."""
 
-    def __init__(self, arguments: Sequence[str], *, cwd: Path, environment: dict[str, str]) -> None:
+    def __init__(self, arguments: Sequence[str], *, cwd: Path, environment: dict[str, str], torch: bool) -> None:
         stdin, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
         self._told, theirs = socket.socketpair()
-        asked = {"arguments": list(arguments), "cwd": str(cwd), "environment": environment}
+        asked = {"arguments": list(arguments), "cwd": str(cwd), "environment": environment, "torch": torch}
         header = json.dumps(asked | {"luck": luck.for_a_program()}).encode()
         with theirs:
             given = (theirs.fileno(), stdin[0], stdout[1], stderr[1])
@@ -119,9 +98,9 @@ class Program:
             self.stdin.close()
 
 
-def start(*arguments: str, cwd: Path = ROOT, environment: dict[str, str] | None = None) -> Program:
-    """Start a program, given as the words that come after ``python``."""
-    return Program(arguments, cwd=cwd, environment=dict(os.environ) | (environment or {}))
+def start(*arguments: str, cwd: Path = ROOT, environment: dict[str, str] | None = None, torch: bool = False) -> Program:
+    """Start a program, given as the words that come after ``python``, with PyTorch loaded if so asked."""
+    return Program(arguments, cwd=cwd, environment=dict(os.environ) | (environment or {}), torch=torch)
 
 
 def run(*arguments: str, text: str = "", cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -157,7 +136,7 @@ class _Nursery:
         quiet = {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # no threads before a fork
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.warm", str(theirs.fileno())],
+                [sys.executable, "-m", "tests.nursery", str(theirs.fileno())],
                 cwd=ROOT,
                 env=os.environ | quiet,
                 pass_fds=[theirs.fileno()],
@@ -179,89 +158,3 @@ class _Nursery:
 @functools.cache
 def _nursery() -> _Nursery:
     return _Nursery()
-
-
-def _serve(control: socket.socket) -> None:
-    """Fork for every request, until nobody can ask any more."""
-    for name in _LOADED:
-        with contextlib.suppress(ImportError):  # an extra that is not installed here
-            importlib.import_module(name)
-    keep_commands()
-    _check_noise()
-    gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        header, given, _, _ = socket.recv_fds(control, 2**20, 4)
-        if not header:
-            os._exit(0)
-        if not os.fork():
-            control.close()
-            _keep(json.loads(header), given)
-        for one in given:
-            os.close(one)
-
-
-def _check_noise() -> None:
-    """Look at this machine's logarithms once, and not in every program that draws: nothing is drawn here."""
-    from chronodp.randomness.start_check import checked
-    from chronodp.randomness.variates import exponential, gaussian, laplace
-
-    for kind in (exponential, gaussian, laplace):
-        checked(kind())
-
-
-def _keep(asked: dict[str, Any], given: list[int]) -> None:
-    """Fork the program, and tell its number and then how it ended."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    told, *pipes = given
-    program = os.fork()
-    if not program:
-        os.close(told)
-        _become(asked, pipes)
-    for pipe in pipes:
-        os.close(pipe)
-    with socket.socket(fileno=told) as back:
-        back.sendall(f"{program}\n".encode())
-        _, status = os.waitpid(program, 0)
-        with contextlib.suppress(OSError):  # the test may have gone on
-            back.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    os._exit(0)
-
-
-def _become(asked: dict[str, Any], pipes: list[int]) -> None:
-    """Run the program as if the interpreter had been started for it."""
-    for number, pipe in enumerate(pipes):
-        os.dup2(pipe, number)
-        os.close(pipe)
-    sys.stdin = os.fdopen(0, "r", encoding="utf-8", closefd=False)
-    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
-    os.chdir(str(asked["cwd"]))
-    os.environ.clear()
-    os.environ.update(asked["environment"])
-    luck.begin(asked["luck"])
-    kind, what, *words = asked["arguments"]
-    code = 0
-    try:
-        if kind == "-m":
-            sys.argv = [what, *words]
-            runpy.run_module(what, run_name="__main__", alter_sys=True)
-        else:
-            sys.argv = ["-c", *words]
-            exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        if isinstance(end.code, str):
-            print(end.code, file=sys.stderr)
-    except BaseException:
-        traceback.print_exc()
-        code = 1
-    threading._shutdown()  # type: ignore[attr-defined]  # what the end of an interpreter does
-    atexit._run_exitfuncs()
-    with contextlib.suppress(OSError):
-        sys.stdout.flush()
-    os._exit(code)
-
-
-if __name__ == "__main__":
-    _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples/deployments"
 PROGRAMS = {path.stem: path for path in sorted(FOLDER.glob("[!_]*.py")) if path.stem != "made_up"}
 OUTSIDE = {"browser_domains", "exposure_notifications", "keyboard_model"}
+TRAINING = {"keyboard_model"}
 MOST_LINES = 20
 
 
@@ -29,7 +32,8 @@ def run(name: str, folder: Path) -> str:
         "runpy.run_module(sys.argv[2], run_name='__main__')\n"
     )
     module = f"examples.deployments.{name}"
-    program = warm.start("-c", code, str(ROOT), module, cwd=folder, environment={"TMPDIR": str(folder)})
+    words = ("-c", code, str(ROOT), module)
+    program = warm.start(*words, cwd=folder, environment={"TMPDIR": str(folder)}, torch=name in TRAINING)
     told, said = program.communicate()
     assert program.wait() == 0, said
     return told
@@ -59,16 +63,30 @@ def test_it_says_what_it_is(name: str) -> None:
     assert len(lines) <= MOST_LINES
 
 
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[str, Path]]:
+    """Run each deployment once: what it tells, and the folder of what it leaves."""
+
+    @functools.cache
+    def once(name: str) -> tuple[str, Path]:
+        folder = tmp_path_factory.mktemp(name)
+        return run(name, folder), folder
+
+    return once
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_it_runs_and_says_its_error(name: str, tmp_path: Path) -> None:
-    told = run(name, tmp_path)
+def test_it_runs_and_says_its_error(name: str, ran: Callable[[str], tuple[str, Path]]) -> None:
+    told, _ = ran(name)
     assert "Error" in told or name == "keyboard_model"
 
 
 @pytest.mark.parametrize(("name", "column", "who"), [("pageviews", "page", "device"), ("hiring", "employer", "person")])
-def test_nothing_of_one_person_is_found(name: str, column: str, who: str, tmp_path: Path) -> None:
-    run(name, tmp_path)
-    release, table = release_of(tmp_path, name)
+def test_nothing_of_one_person_is_found(
+    name: str, column: str, who: str, ran: Callable[[str], tuple[str, Path]]
+) -> None:
+    _, folder = ran(name)
+    release, table = release_of(folder, name)
     held = table.groupby(column)[who].nunique()
     assert release.keys
     assert (held == 1).sum() > 100

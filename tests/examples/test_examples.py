@@ -111,9 +111,9 @@ def _script(name: str, folder: Path, *options: str) -> str:
         "del sys.argv[0]\n"
         "runpy.run_path(sys.argv[0], run_name='__main__')\n"
     )
-    program = warm.start(
-        *("-c", code, str(SCRIPTS[name]), *options, "--folder", "out"), cwd=folder, environment={"TMPDIR": str(folder)}
-    )
+    words = ("-c", code, str(SCRIPTS[name]), *options, "--folder", "out")
+    trains = name == "federated_training"
+    program = warm.start(*words, cwd=folder, environment={"TMPDIR": str(folder)}, torch=trains)
     told, said = program.communicate()
     assert program.wait() == 0, said
     return told

@@ -5,16 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import multiprocessing
-import multiprocessing.connection
 import os
+import pickle
 import signal
 import socket
 import sys
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from multiprocessing.process import BaseProcess
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +27,9 @@ from chronodp.federated.transport.link import Link
 from chronodp.federated.transport.participant import take_part
 from chronodp.federated.transport.run_file import RunFile, read_run
 from chronodp.federated.transport.tokens import issue_token
+from tests import warm
 
-# Processes come from one that has the library loaded: each is a process of its own, and starts at once.
-_PROCESSES = multiprocessing.get_context("forkserver")
-_ONE_LOOK = threading.Lock()  # an exit code can be read once: starting a process looks at all others, too
-_PROCESSES.set_forkserver_preload(
-    ["tests.federated.network", "torch", "pandas", "dp_accounting.pld.privacy_loss_distribution"]
-)
+_WORK = "import pickle, sys; work, arguments = pickle.loads(bytes.fromhex(sys.argv[1])); work(*arguments)"
 
 
 def free_port() -> int:
@@ -87,14 +80,14 @@ class Network:
     def run(self) -> RunFile:
         return read_run(self.file)
 
-    def server(self, *, hurried: bool = False, gone: Sequence[str] = ()) -> BaseProcess:
+    def server(self, *, hurried: bool = False, gone: Sequence[str] = ()) -> warm.Program:
         """Start the server; a hurried one does not sit out the time of holders that are known to be dead.
 
         Those in ``gone`` never come back, not even to learn how the run ended.
         """
         return started(_serve, self.folder, hurried, tuple(gone))
 
-    def client(self, name: str, *, die_in: str = "") -> BaseProcess:
+    def client(self, name: str, *, die_in: str = "") -> warm.Program:
         """Start a holder; ``die_in`` names a phase and round, such as ``MASK:1``, in which it kills itself."""
         return started(_take_part, self.folder, name, die_in)
 
@@ -113,38 +106,32 @@ class Network:
         return dict(map(json.loads, lines))
 
 
-def command(errors: Path, *arguments: str) -> BaseProcess:
+def command(errors: Path, *arguments: str) -> warm.Program:
     """Start a command of the shell, and write what it says on the side to a file."""
     return started(_command, errors, arguments)
 
 
 @contextlib.contextmanager
-def ended(*processes: BaseProcess) -> Iterator[None]:
+def ended(*processes: warm.Program) -> Iterator[None]:
     """Leave no process behind, whatever happens."""
     try:
         yield
     finally:
         for process in processes:
-            with _ONE_LOOK:
-                if process.is_alive():
-                    process.kill()
+            process.kill()
+        for process in processes:
             code_of(process)
+            process.close()
 
 
-def code_of(process: BaseProcess, *, seconds: float = 120.0) -> int | None:
+def code_of(process: warm.Program, *, seconds: float = 120.0) -> int:
     """Wait for a process and return its exit code."""
-    multiprocessing.connection.wait([process.sentinel], seconds)
-    with _ONE_LOOK:
-        process.join(0)
-        return process.exitcode
+    return process.wait(seconds)
 
 
-def started(work: object, *arguments: object) -> BaseProcess:
+def started(work: Callable[..., None], *arguments: object) -> warm.Program:
     """Start a process of its own that does some work."""
-    process = _PROCESSES.Process(target=work, args=arguments)  # type: ignore[arg-type]
-    with _ONE_LOOK:
-        process.start()
-    return process
+    return warm.start("-c", _WORK, pickle.dumps((work, arguments)).hex(), torch=True)
 
 
 def _command(errors: Path, arguments: tuple[str, ...]) -> None:
