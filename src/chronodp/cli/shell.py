@@ -6,9 +6,10 @@ Exit codes: 0 done; 1 a certificate is not valid, a tally is not its ledger's, o
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain as chained
 from typing import Annotated, Any
 
@@ -127,8 +128,9 @@ def _chronodp(
     """Differential privacy for time series: guarantees that are stated, paid for, durable and checkable."""
 
 
-def _program(words: Container[str]) -> typer.Typer:
-    """Return the program with the commands in ``words`` whole; of all others the overview shows name and first line.
+@functools.cache
+def _program(whole: frozenset[str]) -> typer.Typer:
+    """Return the program with the commands in ``whole``; of all others the overview shows name and first line.
 
     Reading the options of some seventy commands takes longer than most of them run.
     """
@@ -142,7 +144,7 @@ def _program(words: Container[str]) -> typer.Typer:
     program.callback()(_chronodp)
     for panel, commands in _PANELS.items():
         for name, command in commands:
-            shown = command if name in words else _in_name(command)
+            shown = command if name in whole else _in_name(command)
             if isinstance(shown, typer.Typer):
                 program.add_typer(shown, name=name, rich_help_panel=panel)
             else:
@@ -161,7 +163,8 @@ def _in_name(command: Callable[..., object] | typer.Typer) -> Callable[..., obje
     return nothing
 
 
-app = _program({name for commands in _PANELS.values() for name, _ in commands})
+_NAMES = frozenset(name for commands in _PANELS.values() for name, _ in commands)
+app = _program(_NAMES)
 
 
 def main() -> None:
@@ -169,7 +172,7 @@ def main() -> None:
     words = _pairs_apart(sys.argv[1:])
     completing = any(name.endswith("_COMPLETE") for name in os.environ)  # then the shell has the words
     try:
-        (app if completing else _program(words))(args=words)
+        (app if completing else _program(_NAMES.intersection(words)))(args=words)
     except CertificateInvalid as error:
         _complain("not valid", error)
         sys.exit(1)
