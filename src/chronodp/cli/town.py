@@ -43,11 +43,13 @@ def write_town(path: Path, *, households: int, progress: Callable[[float], None]
             count = min(_CHUNK, households - first)
             kwh = _readings(count, rhythm, heating, chance)
             kept = chance.random(kwh.shape) > 0.004
-            who = np.repeat(np.arange(first, first + count), _HOURS)[kept.ravel()]
-            district = np.where(who % 5 < 2, "north", "south")
+            numbers = range(first, first + count)
+            meters = pyarrow.array([f"m{number:06}" for number in numbers])
+            districts = pyarrow.array(["north" if number % 5 < 2 else "south" for number in numbers])
+            whose = kept.nonzero()[0]
             columns: list[pyarrow.Array[Any]] = [
-                pyarrow.array(np.char.add("m", np.char.zfill(who.astype(str), 6))),
-                pyarrow.array(district),
+                meters.take(whose),
+                districts.take(whose),
                 pyarrow.array(np.tile(instants, count)[kept.ravel()], pyarrow.timestamp("us", tz="UTC")),
                 pyarrow.array(kwh[kept]),
             ]
