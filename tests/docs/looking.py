@@ -12,9 +12,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, Page as Tab, Response
 
+from tests.axe import faults
 from tests.docs.pages import ROOT
 
 __all__ = ["KINDS", "build", "look", "served", "written"]
@@ -92,18 +92,12 @@ def look(tab: Tab, base: str, page: str) -> list[str]:
             wrong += [f"no picture at {one}" for one in seen["broken"]]
             if seen["width"] > width:
                 wrong.append(f"{seen['width']} pixels wide at {width}")
-            wrong += [f"{one} at {width}" for one in _faults(tab)]
+            wrong += [f"{one} at {width}" for one in faults(tab)]
             # Structure is the same in the dark: colours alone differ.
             tab.emulate_media(color_scheme="dark")
-            wrong += [f"{one} at {width} in the dark" for one in _faults(tab, only="color-contrast")]
+            wrong += [f"{one} at {width} in the dark" for one in faults(tab, only="color-contrast")]
             tab.emulate_media(color_scheme="light")
     finally:
         tab.remove_listener("console", listen)
         tab.remove_listener("response", loaded)
     return [f"{page}: {one}" for one in wrong]
-
-
-def _faults(tab: Tab, *, only: str | None = None) -> list[str]:
-    options = {"resultTypes": ["violations"]} | ({"runOnly": [only]} if only else {})
-    found = Axe().run(tab, options=options).response["violations"]
-    return [f"{fault['id']}: {[node['target'] for node in fault['nodes'][:3]]}" for fault in found]

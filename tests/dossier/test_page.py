@@ -13,11 +13,11 @@ from playwright.sync_api import Browser, Request, Route
 import chronodp as cdp
 from chronodp.dossier import Owner, gather, write_dossier
 from chronodp.dossier.page import render
+from tests.axe import faults
 from tests.dossier.everything import KINDS, QUIET, meters
 from tests.old_names import HOSTILE as NAMED, old_names, unseen
 from tests.report.examples import HOSTILE
 from tests.report.reader import Reader
-from tests.service.visiting import faults
 
 pytestmark = pytest.mark.long
 

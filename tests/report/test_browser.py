@@ -99,12 +99,13 @@ def test_bands_and_lines_show_in_the_light_and_in_the_dark(reading: Reading) -> 
     assert seen[0] != seen[1]
 
 
-def test_starts_dark_where_the_system_is(browser: Browser, address: str) -> None:
-    with browser.new_context(color_scheme="dark") as context:
-        reading = read(context, address)
-        assert _brightness(reading.background()) < 0.2
-        reading.tab.emulate_media(color_scheme="light")
-        assert _brightness(reading.background()) > 0.8
+def test_starts_dark_where_the_system_is(reading: Reading) -> None:
+    reading.tab.emulate_media(color_scheme="dark")
+    reading.tab.reload()
+    reading.tab.wait_for_selector("#theme:visible")
+    assert _brightness(reading.background()) < 0.2
+    reading.tab.emulate_media(color_scheme="light")
+    assert _brightness(reading.background()) > 0.8
 
 
 def test_shows_the_last_day_by_keyboard(reading: Reading) -> None:

@@ -328,8 +328,7 @@ def test_axe_finds_nothing_in_light_or_dark(visit: Visits, width: int) -> None:
             page.tab.get_by_role("button", name="Dark colours").click()
             found[f"{view} in the dark"] = faults(page.tab, only="color-contrast")
             page.tab.get_by_role("button", name="Light colours").click()
-    page.tab.get_by_role("button", name="Sign out").click()
-    page.tab.get_by_role("heading", name="Sign in").wait_for()
+    page.sign_out()
     found["sign-in"] = faults(page.tab)
     assert {view: those for view, those in found.items() if those} == {}
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page as Tab, Request
 
 import chronodp as cdp
+from tests import axe
 from tests.service.town import COUNT, SUM, House, open_house, write_policy
 
 HOSTILE = "<img src=x onerror=alert(1)> & <b>bold</b>"
@@ -50,27 +50,34 @@ class Visit:
         if said.type == "error" and not (self.forgiven and re.search(self.forgiven, said.text)):
             self.complaints.append(said.text)
 
-    def return_to_start(self) -> None:
-        """Open the first view; where colours were chosen the page is loaded anew, for a choice outlasts all else."""
-        if self.tab.evaluate("() => 'theme' in document.documentElement.dataset"):
-            self.tab.reload()
-        self.open("datasets")
-
     def tidied(self) -> bool:
-        """Take back what a test changed of the tab; return whether someone is signed in still."""
-        if not self.tab.get_by_role("button", name="Sign out").is_visible():
-            return False
+        """Take back what a test changed of the tab, and open the first view; return whether someone is signed in still.
+
+        Where colours were chosen the page is loaded anew, for a choice outlasts all else.
+        """
+        inside = self.tab.get_by_role("button", name="Sign out").is_visible()
         self.tab.unroute_all(behavior="ignoreErrors")
         self.tab.emulate_media(color_scheme="light")
         self.tab.evaluate("() => localStorage.clear()")
-        self.return_to_start()
-        return True
+        if self.tab.evaluate("() => 'theme' in document.documentElement.dataset"):
+            self.tab.reload()
+        if inside:
+            self.open("datasets")
+        else:
+            self.tab.evaluate("() => { location.hash = ''; }")
+        return inside
 
     def sign_in(self, token: str) -> None:
-        self.tab.goto(self.base)
-        self.tab.get_by_label("Token").fill(token)
+        field = self.tab.get_by_label("Token")
+        if not field.is_visible():
+            self.tab.goto(self.base)
+        field.fill(token)
         self.tab.get_by_role("button", name="Sign in").click()
         self.tab.get_by_role("heading", level=1, name="Datasets").wait_for()
+
+    def sign_out(self) -> None:
+        self.tab.get_by_role("button", name="Sign out").click()
+        self.tab.get_by_role("heading", name="Sign in").wait_for()
 
     def open(self, view: str) -> None:
         self.tab.evaluate("(hash) => { location.hash = hash; }", f"#/{view}")
@@ -131,25 +138,27 @@ def furnished_house(folder: Path) -> Iterator[House]:
 class Reception:
     """Lets people into a house, and keeps their tabs from one test to the next.
 
-    To sign in, and to compile the library that draws, takes longer than most tests of a page. Whoever comes next to a
-    tab that is kept finds the first view, and nothing stored but who is signed in.
+    To load the page, and to compile the library that draws, takes longer than most tests of it. Whoever comes next to a
+    tab that is kept finds the first view, and nothing stored but who is signed in; whoever has none gets that of
+    someone else, who is signed out first.
     """
 
     browser: Browser
     house: House
     _inside: list[tuple[str, Visit]] = field(default_factory=list)
-    _kept: dict[str, Visit] = field(default_factory=dict)
+    _kept: list[tuple[str, Visit]] = field(default_factory=list)
 
     def begin(self, who: str, *, width: int = 1280, forgiven: str = "") -> Visit:
         """Show the first page to someone who is signed in."""
-        kept = self._kept.pop(who, None)
-        found = kept or self._arrive(width)
+        self._kept.sort(key=lambda kept: (kept[0] == who, not kept[0]))  # last their own tab, or one that is free
+        whose, found = self._kept.pop() if self._kept else ("", self._arrive())
         found.forgiven = forgiven
         self._inside.append((who, found))
-        if kept:
-            found.tab.set_viewport_size({"width": width, "height": 900})
-            found.asked.clear()
-        else:
+        found.tab.set_viewport_size({"width": width, "height": 900})
+        if whose not in ("", who):
+            found.sign_out()
+        found.asked.clear()
+        if whose != who:
             found.sign_in(self.house.tokens[who])
         return found
 
@@ -158,21 +167,20 @@ class Reception:
         while self._inside:
             who, found = self._inside.pop()
             strayed, complaints = list(found.strayed), list(found.complaints)
-            if strayed or complaints or not found.tidied():
+            if strayed or complaints:
                 found.tab.context.close()
             else:
-                self._kept[who] = found
+                self._kept.append((who if found.tidied() else "", found))
             assert strayed == []
             assert complaints == []
 
     def close(self) -> None:
         """Close every tab."""
-        for found in (*self._kept.values(), *(found for _, found in self._inside)):
+        for _, found in (*self._kept, *self._inside):
             found.tab.context.close()
 
-    def _arrive(self, width: int) -> Visit:
-        size = {"width": width, "height": 900}
-        context = self.browser.new_context(viewport=size, color_scheme="light")  # type: ignore[arg-type]
+    def _arrive(self) -> Visit:
+        context = self.browser.new_context(color_scheme="light")
         found = Visit(context.new_page(), str(self.house.http.base_url).rstrip("/"))
         found.tab.on("request", found.note)
         found.tab.on("console", found.listen)
@@ -192,11 +200,9 @@ def reception(browser: Browser, house: House) -> Iterator[Reception]:
 
 
 def faults(tab: Tab, *, only: str | None = None) -> list[str]:
-    """Return whatever axe finds, however slight."""
-    options = {"resultTypes": ["violations"]} | ({"runOnly": [only]} if only else {})
-    time.sleep(0.2)  # colours that are still changing have no contrast to measure
-    found = Axe().run(tab, options=options).response["violations"]
-    return [f"{fault['id']}: {[node['target'] for node in fault['nodes'][:3]]}" for fault in found]
+    """Return whatever axe finds, once colours no longer change: until then they have no contrast to measure."""
+    time.sleep(0.2)
+    return axe.faults(tab, only=only)
 
 
 def number(place: Locator) -> float:
