@@ -1,8 +1,9 @@
 """How Java is told to run where tests start it, and the archive from which it takes Spark's classes.
 
-``python -m tests.java`` makes that archive: it runs two tests, notes which classes Java loads, and has Java write them,
-as it holds them in memory, into a file of the environment. Starting with it takes half as long as with two hundred
-jars. Java looks whether an archive is of the same jars, and goes on without one where it is not or none was made.
+``python -m tests.java`` makes that archive: it runs some tests, notes which classes Java loads, and has Java write
+them, as it holds them in memory, into a file of the environment. Starting with it takes half as long as with two
+hundred jars. Java looks whether an archive is of the same jars, and goes on without one where it is not or none was
+made.
 """
 
 from __future__ import annotations
@@ -27,15 +28,22 @@ _ARCHIVE = HOME / "classes.jsa"
 # Warnings that an archive does not fit would stand among what Java is asked to print.
 _ARCHIVED = f"-XX:SharedArchiveFile={_ARCHIVE} -XX:ArchiveRelocationMode=0 -Xlog:disable"
 # A collector with threads of its own takes a fifth more, and a proof of the bytecode of Spark's own classes a tenth.
-_BARE = "-XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+_PLAIN = "-XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+# Else Java looks through all it holds for each few megabytes of classes, and of code that it compiles.
+_BARE = f"{_PLAIN} -XX:MetaspaceSize=512m -XX:ReservedCodeCacheSize=512m"
 LEAN = f"{_BARE} {_ARCHIVED}" if _ARCHIVE.is_file() and " " not in str(HOME) else _BARE
 # Most tests run small queries once: compiling them for speed would take longer than running them.
 QUICK = f"-XX:TieredStopAtLevel=1 {LEAN}"
-# Else Java cleans up a dozen times while Spark loads its classes.
-ROOMY = "-Xms1g -Xmn400m -XX:MetaspaceSize=512m"
+# Spark plans each query anew, and leaves hundreds of megabytes behind.
+ROOMY = "-Xms2g -Xmn1200m"
 
 _PATIENCE = 900.0  # seconds for each of two programs; setting up does not wait for ever
-_SHOWN = ("tests/engines/test_spark_stays.py", "tests/live/test_spark_page.py")
+_SHOWN = (
+    "tests/engines/test_spark_stays.py",
+    "tests/engines/test_spark_connect.py",
+    "tests/engines/test_spark_speculation.py",
+    "tests/live/test_spark_page.py",
+)
 
 
 def take_home() -> None:

@@ -102,12 +102,12 @@ def weights_for(asked: KeysQuestion) -> tuple[int, ...]:
     return tuple(math.isqrt(2**32 // d) for d in range(1, asked.most + 1))
 
 
-def digest(held: HeldKeys, asked: KeysQuestion) -> str:
-    """Return one text for all of an answer: keys, people, and the weights with nothing and with a third dropped."""
+def digest(held: HeldKeys, asked: KeysQuestion, *, undropped: bool = True) -> str:
+    """Return one text for all of an answer: keys, people, and the weights with a third and with nothing dropped."""
     weights = weights_for(asked)
     third = np.array([hashlib.md5(key.encode()).digest()[0] % 3 == 0 for key in held.keys], dtype=bool)
     found = hashlib.sha256()
-    for part in (held.people, held.weigh(weights), held.weigh(weights, third)):
+    for part in (held.people, held.weigh(weights, third), *([held.weigh(weights)] if undropped else ())):
         assert part.dtype == np.int64
         found.update(part.tobytes())
     for key in held.keys:

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from chronodp.engines import DuckDB, Spark, find_source, reference_held_keys
-from tests.conftest import Trials
+from tests.conftest import SCALE, Trials
 from tests.engines.held_keys import ASKED, digest, keyed, keyed_table, random_records, weights_for
 
 
@@ -26,7 +26,8 @@ def test_spark_holds_what_the_reference_holds(name: str, spark: Any, tmp_path: P
     frame = spark.read.parquet(str(tmp_path))
     found = Spark().held_keys(find_source(frame.repartition(5, "region")), asked, key="k")
     assert found.keys == expected.keys
-    assert digest(found, asked) == digest(expected, asked)
+    # One text asks for weights whether keys are dropped or not; many rows are asked both.
+    assert digest(found, asked, undropped=SCALE >= 1) == digest(expected, asked, undropped=SCALE >= 1)
 
 
 def test_many_rows_have_the_digest_of_duckdb(spark: Any, trials: Trials, tmp_path: Path) -> None:
