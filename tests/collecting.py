@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import logging
 from collections.abc import Generator
 from pathlib import Path
 
@@ -18,11 +19,14 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave modules and tests out of every later look for garbage, of which there are many."""
+    """Leave what was imported out of what each test looks at anew: for garbage, and for loggers apart from the root."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)  # a fortieth of the looks: tests make much that goes by itself, and few circles
     gc.enable()
     atexit.register(gc.unfreeze)  # libraries complain of what is left when Python ends
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):  # pytest hangs on the root, and anew in each test on all apart from it
+            logger.propagate = True
 
 
 @pytest.hookimpl(wrapper=True)

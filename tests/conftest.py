@@ -103,9 +103,10 @@ def spark() -> Iterator[Any]:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     # At stated counts tables have a million rows, and code that is compiled for speed pays.
-    settings = {"spark.driver.extraJavaOptions": f"{LEAN if SCALE >= 1 else QUICK} {ROOMY}"}
-    if SCALE < 1:  # each task costs more than the rows in it
-        settings["spark.sql.shuffle.partitions"] = "2"
+    java = f"{LEAN if SCALE >= 1 else QUICK} {ROOMY}"
+    settings = {"spark.driver.extraJavaOptions": java, "spark.driver.memory": "2g"}
+    if SCALE < 1:  # each task costs more than the rows in it, and so does memory for many rows
+        settings |= {"spark.sql.shuffle.partitions": "2", "spark.buffer.pageSize": "1m"}
     if int(pyspark.__version__.partition(".")[0]) >= 4:  # older ones do not bring it along
         # One test reaches it over the network.
         settings |= {
@@ -139,15 +140,12 @@ def browser() -> Iterator[Any]:
         yield started
 
 
-@pytest.fixture(autouse=True)
-def _no_page_throws(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Whatever a test of a page looks at: a script that throws fails it."""
-    if "browser" not in request.fixturenames:
-        yield
-        return
+@pytest.fixture
+def no_page_throws(browser: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever a test of a page looks at: a script that throws fails it. `rings.arrange` adds it to each."""
     from tests.chromium import watched
 
-    with watched(request.getfixturevalue("browser"), request.getfixturevalue("monkeypatch")):
+    with watched(browser, monkeypatch):
         yield
 
 

@@ -10,6 +10,7 @@ of its own, so that one that comes back after a crash never draws the same noise
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import random
@@ -31,8 +32,12 @@ class _Luck:
     def __init__(self, name: str) -> None:
         self.name = name
         self.process = os.getpid()
-        self.words = random.Random(f"{_SEED} {name}")
         self.programs = itertools.count(1)
+
+    @functools.cached_property
+    def words(self) -> random.Random:
+        """Where words come from; most names are never drawn for."""
+        return random.Random(f"{_SEED} {self.name}")
 
 
 _now: list[_Luck] = []  # the last one is drawn from

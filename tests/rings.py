@@ -23,6 +23,7 @@ NOT_LOOKED_AT = "no Chromium is installed: the page was not looked at in a brows
 
 _SERVERS = {"spark", "postgres", "browser", "house", "common_house"}  # fixtures that start processes or listen
 _HEAVY = {"spark", "browser"}  # fixtures to be started once: their tests are marked by name, and run in one process
+_WATCH = "no_page_throws"  # what else a test of a page needs; all others would pay for a fixture of every test
 _NOW: list[str] = []  # the test that runs without the mark, if one does
 
 
@@ -34,6 +35,8 @@ def arrange(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.processes)
         for name in needed & _HEAVY:
             item.add_marker(name)
+        if isinstance(item, pytest.Function) and "browser" in needed and _WATCH not in needed:
+            item.fixturenames.insert(0, _WATCH)
     items.sort(key=_turn)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -56,7 +57,8 @@ def ran(folder: Path, *options: str) -> str:
     (folder / "test_second.py").write_text(SECOND, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = spark\n", encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", "tests.workers", *options, f"--rootdir={folder}", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # plugins of others take longer than these tests
+    done = subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stderr == ""
     return done.stdout
