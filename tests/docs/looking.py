@@ -30,6 +30,8 @@ KINDS = (
     "reference/glossary",
     "reference/generated/lifetime",
 )
+# Pages hear of another width before they are drawn in it, which comes after a size was set.
+_DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _SEEN = """() => ({
     width: document.documentElement.scrollWidth,
     broken: [...document.images].filter((one) => one.complete && !one.naturalWidth).map((one) => one.src),
@@ -88,6 +90,7 @@ def look(tab: Tab, base: str, page: str) -> list[str]:
         tab.goto(base + page)
         for width in WIDTHS:
             tab.set_viewport_size({"width": width, "height": 900})
+            tab.evaluate(_DRAWN)
             seen = tab.evaluate(_SEEN)
             wrong += [f"no picture at {one}" for one in seen["broken"]]
             if seen["width"] > width:
