@@ -69,7 +69,7 @@ def test_what_a_file_says_of_its_numbers_decides_nothing(numbers: list[float], t
 @pytest.mark.parametrize("name", MUTANTS)
 def test_readers_that_let_one_decide_for_others_are_caught(name: str, tmp_path: Path) -> None:
     mutant = MUTANTS[name]
-    chance = random.Random(name)
+    chance = random.Random(f"decides {name}")
     attacks = (draw_attack(chance, mutant.form, WORLDS, tmp_path / str(number)) for number in range(60))
     found = (difference(attack, mutant.reader) for attack in attacks)
     assert any(one is not None and one.startswith(mutant.caught) for one in found)

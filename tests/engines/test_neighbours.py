@@ -126,7 +126,10 @@ def test_engines_stay_within_the_stated_change(unit: RecordUnit, trials: Trials)
     for index, measure in measures if SCALE >= 1 else measures[(place + place // 4) % 4 :: 4]:
         case = Case(measure, unit, (HOURS, SPRING, SHIFTED)[index % 3], max_groups=1 + index % 2)
         worlds, key = trials(2000, least=60), HOSTILE[index % len(HOSTILE)]
-        assert worst(case, "duckdb", "statement", worlds=worlds, seed=index, key=key) <= 1 + 1e-12
+        both = ("duckdb", "statement")
+        # Each engine beside every unit and every measure.
+        engines = both if SCALE >= 1 else (both[(index // 4 + place // 4) % 2],)
+        assert worst(case, *engines, worlds=worlds, seed=index, key=key) <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
@@ -145,7 +148,7 @@ def test_the_stated_change_is_reached(unit: RecordUnit) -> None:
     for name in ("sum", "sum by group"):
         case = Case(MEASURES[name], unit, HOURS)
         assert any(
-            worst(case, "reference", worlds=300, seed=seed, key="k") > 0.7 for seed in range(15)
+            worst(case, "reference", worlds=50, seed=seed, key="k") > 0.7 for seed in range(90)
         )  # the first one decides
 
 
@@ -167,8 +170,8 @@ def broken(case: Case, **changes: object) -> float:
     """Return the first change beyond what is stated, or the largest seen in 3,200 worlds."""
     question = replace(case.ask()[1], **changes)  # type: ignore[arg-type]
     seen = 0.0
-    for seed in range(16):
-        seen = max(seen, worst(case, "reference", worlds=200, seed=seed, key="k", question=question))
+    for seed in range(64):
+        seen = max(seen, worst(case, "reference", worlds=50, seed=seed, key="k", question=question))
         if seen > 1.01:
             break
     return seen
@@ -219,7 +222,7 @@ class TestBrokenTwinsAreCaught:
 
         monkeypatch.setattr("chronodp.engines.reference.scaled_cell", nearest)
         case = Case(ScaledSum("number", 2.5), User(), HOURS)
-        assert any(worst(case, "reference", worlds=300, seed=seed, key="k") > 1 + 1e-12 for seed in range(5))
+        assert any(worst(case, "reference", worlds=60, seed=seed, key="k") > 1 + 1e-12 for seed in range(25))
 
     @pytest.mark.long
     def test_a_choice_of_groups_under_events(self) -> None:
@@ -238,5 +241,5 @@ class TestBrokenTwinsAreCaught:
         assert aligned.sensitivities()[0].l1 < stated.l1
         too_much = 1.01 * aligned.sensitivities()[0].l1
         assert any(
-            worst(case, "reference", worlds=400, seed=seed, key="k") * stated.l1 > too_much for seed in range(20)
+            worst(case, "reference", worlds=80, seed=seed, key="k") * stated.l1 > too_much for seed in range(100)
         )

@@ -28,7 +28,7 @@ def test_random_questions_have_equal_digests(spark: Any, trials: Trials, tmp_pat
     whole = trials(100) == 100
     rows = trials(1_000_000) if whole else 3_000
     seen = set()
-    for number in range(trials(20, least=4)):
+    for number in range(trials(20, least=3)):
         question = random_question(chance)
         table = random_table(chance, question.calendar, rows)
         path = str(tmp_path / f"{number}.parquet")
@@ -37,8 +37,8 @@ def test_random_questions_have_equal_digests(spark: Any, trials: Trials, tmp_pat
         expected = DuckDB(threads=2).totals(find_source(table), question, key=f"key {number}")
         forms = [frame.repartition(5, "region"), frame.orderBy("kwh"), failing(frame)]
         laid = [frame, chance.choice(forms[:2]), forms[2]]
-        if not whole:  # by turns as it lies, with tasks that fail, laid otherwise, and with tasks that fail
-            laid = [(frame, forms[2], laid[1], forms[2])[number % 4]]
+        if not whole:  # by turns as it lies, with tasks that fail, and laid otherwise
+            laid = [(frame, forms[2], laid[1])[number % 3]]
         for form in laid:
             found = Spark().totals(find_source(form), question, key=f"key {number}")
             assert digest(found) == digest(expected)
@@ -50,7 +50,7 @@ def test_random_questions_have_equal_digests(spark: Any, trials: Trials, tmp_pat
             told = Spark(sparse=number % 4 == 1).tally(find_source(frame), question, key="k")
             assert told == DuckDB(threads=2).tally(find_source(table), question, key="k")
         seen.add(digest(expected))
-    assert len(seen) == trials(20, least=4)
+    assert len(seen) == trials(20, least=3)
 
 
 def failing(frame: Any) -> Any:
@@ -90,9 +90,9 @@ def test_weighed_rows_agree_with_the_reference_and_so_does_what_the_owner_sees(
     weighed = [question for question in questions(calendar) if question.rows is not None]
     widest = replace(weighed[0], grid=Grid(2.0**-28), clip=(-(2**28), 2**28 + 2**26), rows=1)
     assert widest.row_reach == 2**29 + 2**26
-    if trials(100) < 100:  # limits with scales, nobody named, and both in bins
-        weighed = [weighed[0], weighed[2], weighed[3], weighed[5]]
-    for index, question in enumerate([*weighed, widest, replace(widest, clip=(-(2**22), 2**22), rows=2**7)]):
+    if trials(100) < 100:  # limits with scales, nobody named, and limits, both in bins
+        weighed = [weighed[0], weighed[5], weighed[3]]
+    for index, question in enumerate([*weighed, replace(widest, clip=(-(2**22), 2**22), rows=2**7), widest]):
         wide, table = widened_table(worlds, question)
         pyarrow.parquet.write_table(table, tmp_path / f"{index}.parquet")
         source = find_source(spark.read.parquet(str(tmp_path / f"{index}.parquet")))

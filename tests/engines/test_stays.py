@@ -20,7 +20,7 @@ from tests.conftest import Trials
 from tests.covering import few
 from tests.engines.finding import CALENDAR, REGION, crowd
 from tests.engines.neighbours import neighbour, random_world
-from tests.engines.stays import asked_stays
+from tests.engines.stays import asked_stays, of_stays
 from tests.engines.worlds import to_arrow
 
 DAYS = Calendar("1D", "2026-01-01", "2026-01-13")
@@ -45,16 +45,11 @@ def test_a_day_counts_for_the_window_and_stays_join() -> None:
     assert reference_totals(both, asked(3, 1), key="").people.tolist() == [1, 2, 2, 2] + [1] * 8
 
 
-def _of_stays(question: Question) -> tuple[object, ...]:
-    limits = question.max_periods, question.max_places, question.max_stays
-    return question.window, question.places, *limits
-
-
 @pytest.mark.long
 def test_every_engine_has_the_same_integers(trials: Trials) -> None:
     records = crowd(random.Random(6), trials(1500, least=80))
     source, duckdb = find_source(to_arrow(records, ["region"])), DuckDB(threads=2)
-    seen, some = set(), few(list(asked_stays()), _of_stays)
+    seen, some = set(), few(list(asked_stays()), of_stays)
     for question in some:
         expected = reference_totals(records, question, key="k")
 

@@ -21,7 +21,7 @@ from tests.live.epochs import lay_out, ledger_of, run_in_one_process
 from tests.live.spark_victim import kill_case, open_all
 
 POINTS = ("closing written", "step committed", "stepped", "step written", "settled", "told")
-FEW = 24  # windows: the first victim closes at most eight, the others two each
+FEW = 20  # windows: the first victim closes at most eight, the others two each
 
 
 class Drivers:

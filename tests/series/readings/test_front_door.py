@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from tests.covering import few
 from tests.series.readings.towns import COUNTIES, DAYS, END, START, released, rows_of, visits
 
 import chronodp as cdp
@@ -22,6 +24,7 @@ from chronodp.series import View, smooth_view
 
 NOISES = ("laplace", "tree", "gaussian", "shaped")
 BASELINE = ("2026-01-05", "2026-02-08")
+CHANGES = few(list(itertools.product(NOISES, (None, "weekday"), ("mean", "median"))), lambda case: case)
 
 
 @pytest.fixture(scope="module")
@@ -152,9 +155,7 @@ def test_denominators_of_fewer_groups(town: dict[str, cdp.Release]) -> None:
     assert both.certificate.processing[-1] == "divided by count of people, of the release 'another'"
 
 
-@pytest.mark.parametrize("name", NOISES)
-@pytest.mark.parametrize("match", [None, "weekday"])
-@pytest.mark.parametrize("statistic", ["mean", "median"])
+@pytest.mark.parametrize(("name", "match", "statistic"), CHANGES)
 @pytest.mark.long
 def test_changes_against_a_baseline(name: str, match: Any, statistic: Any, town: dict[str, cdp.Release]) -> None:
     release = town[name].over()

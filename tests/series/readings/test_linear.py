@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.covering import in_turn
 from tests.series.readings.worlds import SHAPES, dense, single, source
 
 from chronodp.postprocess import Law
@@ -49,8 +50,7 @@ def readings(draw: st.DrawFn, sources: tuple[Source, ...]) -> Linear:
     return made.rows(np.arange(6))
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "law"), in_turn(list(SHAPES), LAWS))
 @given(data=st.data())
 @settings(max_examples=12, deadline=None)
 def test_covariances_are_those_of_the_matrices(shape: str, law: Law, data: st.DataObject) -> None:

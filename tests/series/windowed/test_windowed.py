@@ -111,7 +111,9 @@ def test_a_state_that_forgot_to_give_up_is_refused() -> None:
 @pytest.mark.parametrize(("name", "delta"), [("Uniform", 0.0), ("UniformGauss(d=1e-6)", 1e-6), ("Sample", 0.0)])
 def test_errors_are_the_published_ones_without_looking(golden: Any, window: int, name: str, delta: float) -> None:
     mechanism: WindowedMechanism = Sample() if name == "Sample" else Uniform()
-    for case, rows in (("constant1000", np.full((STEPS, 1), 1000.0)), ("sinus_amp200_per500", waves())):
+    # Nothing here looks at the series: either is met by each mechanism and each window, and by both at stated counts.
+    both = [("constant1000", np.full((STEPS, 1), 1000.0)), ("sinus_amp200_per500", waves())]
+    for case, rows in both if SCALE >= 1 else [both[(name == "Uniform") == (window == 40)]]:
         known = golden("continual/wevent.json")[f"w{window}_eps1.0_{case}"][name]
         wide = np.repeat(rows, 10, axis=1)
         released, _ = run(designed(mechanism, window, 10, delta=delta), wide, 1)
