@@ -55,8 +55,8 @@ class Visit:
 
         Where colours were chosen the page is loaded anew, for a choice outlasts all else.
         """
-        inside = self.tab.get_by_role("button", name="Sign out").is_visible()
         self.tab.unroute_all(behavior="ignoreErrors")
+        inside = self.is_signed_in()
         self.tab.emulate_media(color_scheme="light")
         self.tab.evaluate("() => localStorage.clear()")
         if self.tab.evaluate("() => 'theme' in document.documentElement.dataset"):
@@ -66,6 +66,12 @@ class Visit:
         else:
             self.tab.evaluate("() => { location.hash = ''; }")
         return inside
+
+    def is_signed_in(self) -> bool:
+        """Whether someone is signed in; a page that is still loading shows neither that nor the opposite."""
+        out = self.tab.get_by_role("button", name="Sign out")
+        out.or_(self.tab.get_by_label("Token")).filter(visible=True).first.wait_for()
+        return out.is_visible()
 
     def sign_in(self, token: str) -> None:
         field = self.tab.get_by_label("Token")
