@@ -97,6 +97,7 @@ def spark() -> Iterator[Any]:
     pyspark = pytest.importorskip("pyspark", reason="the extra spark is not installed")
     from chronodp.engines import local_session
     from tests.java import LEAN, QUICK, ROOMY, take_home
+    from tests.preloaded import daemon
 
     take_home()
     with socket.socket() as probe:
@@ -104,9 +105,12 @@ def spark() -> Iterator[Any]:
         port = str(probe.getsockname()[1])
     # At stated counts tables have a million rows, and code that is compiled for speed pays.
     java = f"{LEAN if SCALE >= 1 else QUICK} {ROOMY}"
-    settings = {"spark.driver.extraJavaOptions": java, "spark.driver.memory": "2g"}
+    settings = {"spark.driver.extraJavaOptions": java, "spark.driver.memory": "2g"} | daemon()
     if SCALE < 1:  # each task costs more than the rows in it, and so does memory for many rows
         settings |= {"spark.sql.shuffle.partitions": "2", "spark.buffer.pageSize": "1m"}
+        # What Spark would take itself starts eight processes to rename a file; executors of the cluster have that.
+        manager = "streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+        settings["spark.sql.streaming.checkpointFileManagerClass"] = f"org.apache.spark.sql.execution.{manager}"
     if int(pyspark.__version__.partition(".")[0]) >= 4:  # older ones do not bring it along
         # One test reaches it over the network.
         settings |= {

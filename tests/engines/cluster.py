@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tests.java import QUICK
+from tests.preloaded import daemon
 
 HOSTS = ("127.0.0.1", "127.0.0.2")  # Spark copies a slow task to another host only
 SLOW = 6.0  # seconds
@@ -34,7 +35,7 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
-}
+} | daemon()
 COPYING = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
