@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,10 @@ from chronodp.correlated.query import QueryTable
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 
-__all__ = ["OLDEST", "Ages", "aged_law", "aged_outputs", "check_ages"]
+__all__ = ["OLDEST", "Ages", "aged_law", "aged_outputs", "check_ages", "distinct"]
 
 Ages: TypeAlias = int | Sequence[int] | NDArray[np.int64]
+Number = TypeVar("Number", np.float64, np.int64)
 
 OLDEST = 100_000
 
@@ -88,9 +89,9 @@ def _contributions(joint: Joint, outputs: QueryTable, now: NDArray[np.bool_]) ->
 
 def _put_in(values: Floats, law: Floats, outputs: QueryTable, own: Floats) -> tuple[Floats, Floats]:
     """Join contributions of the present snapshots to the values so far; equal values become one."""
-    kinds, which = _distinct(own)
+    kinds, which = distinct(own)
     cases = np.concatenate([outputs.together(values, np.broadcast_to(kind, values.shape)) for kind in kinds])
-    merged, place = _distinct(cases)
+    merged, place = distinct(cases)
     place = place.reshape(len(kinds), len(values))
     made = np.zeros((len(merged), law.shape[1]))
     for kind in range(len(kinds)):
@@ -99,10 +100,15 @@ def _put_in(values: Floats, law: Floats, outputs: QueryTable, own: Floats) -> tu
     return merged, made
 
 
-def _distinct(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def distinct(rows: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.int64]]:
     """Return the different rows, sorted, and which of them each row is."""
     if rows.shape[1] == 1:  # numbers are sorted several times as fast as rows
         found, which = np.unique(rows[:, 0], return_inverse=True)
         return found[:, None], which
-    found, which = np.unique(rows, axis=0, return_inverse=True)
-    return found, which.reshape(-1)
+    order = np.lexsort(rows.T[::-1])  # by one column after another: several times as fast as comparing rows
+    ordered = rows[order]
+    first = np.ones(len(rows), dtype=np.bool_)
+    np.any(ordered[1:] != ordered[:-1], axis=1, out=first[1:])
+    which = np.empty(len(rows), dtype=np.int64)
+    which[order] = np.cumsum(first) - 1
+    return ordered[first], which

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.correlated.ageing import aged_outputs
+from chronodp.correlated.ageing import aged_outputs, distinct
 from chronodp.correlated.chain import Floats, Integers
 from chronodp.correlated.joint import LEAST, Joint
 from chronodp.correlated.mixtures import log_densities
@@ -63,9 +63,9 @@ def exact_leakage(
     worst = np.zeros(joint.model.sequences)
     for case in outside:
         values = outputs.together(own, np.broadcast_to(case, own.shape))
-        merged, which = np.unique(values, axis=0, return_inverse=True)
+        merged, which = distinct(values)
         together = np.zeros((len(merged), law.shape[1]))
-        np.add.at(together, which.reshape(-1), law)
+        np.add.at(together, which, law)
         worst = np.maximum(worst, _leakage(joint, merged, together, scale, adversary))
     return worst
 

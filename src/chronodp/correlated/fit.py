@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from chronodp.correlated.ageing import distinct
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
@@ -95,8 +96,8 @@ def fit_patterns(patterns: list[Patterns], states: int) -> Fit:
 def count_patterns(rows: Integers, sequence: int, hears: Integers) -> Patterns:
     """Return how often each pattern occurred in series, as runs × length × sequences."""
     joint = np.concatenate([rows[:, :-1, hears], rows[:, 1:, sequence : sequence + 1]], axis=2)
-    kinds, counts = np.unique(joint.reshape(-1, joint.shape[2]), axis=0, return_counts=True)
-    return Patterns(hears, kinds[:, :-1], kinds[:, -1], counts.astype(np.float64))
+    kinds, which = distinct(joint.reshape(-1, joint.shape[2]))
+    return Patterns(hears, kinds[:, :-1], kinds[:, -1], np.bincount(which).astype(np.float64))
 
 
 def check_series(series: ArrayLike, states: int) -> Integers:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,11 @@ _BITS = 20  # steps of the grid within the query's sensitivity, as a power of tw
 _WIDEST = 2.0**30  # steps: the widest noise that the sampler draws
 _NARROWEST = 2.0**-30
 _FARTHEST = 2**62  # steps: sums must fit 64 bits
+
+
+@lru_cache(maxsize=64)  # every step asks
+def _scale(sensitivity: int, epsilon: float) -> float:
+    return at_least(sensitivity / decimal_value(epsilon))
 
 
 @document("fran_design")
@@ -117,7 +122,7 @@ class FranDesign:
             raise InvalidArgument("step", self.step, "finer: on this grid no sequence changes the query")
         return made
 
-    @property
+    @cached_property
     def sensitivity(self) -> int:
         """The most that one sequence changes all outputs together, in steps."""
         return int(self.outputs.sensitivity)
@@ -139,7 +144,7 @@ class FranDesign:
 
     def scale(self, epsilon: float) -> float:
         """Return the scale of the noise in steps, sensitivity / epsilon, rounded up."""
-        return at_least(self.sensitivity / decimal_value(epsilon))
+        return _scale(self.sensitivity, epsilon)
 
     def epsilon_at(self, step: int) -> float:
         """Return the epsilon of the release at a period."""
