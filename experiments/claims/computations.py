@@ -31,6 +31,7 @@ class _Computation:
     function: Callable[..., Any]
     twins: Mapping[str, Twin]
     kept: dict[Any, tuple[Any, frozenset[str]]] = field(default_factory=dict)
+    rests: set[str] = field(default_factory=set)  # the names of all that went into any result
 
 
 _ALL: dict[str, _Computation] = {}
@@ -60,6 +61,7 @@ def computation(**twins: Twin) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 kept = (result, names)
                 if key is not None:
                     one.kept[key] = kept
+                    one.rests |= names
             if _UNDER_WAY:
                 _UNDER_WAY[-1].update(kept[1])
             result_: R = kept[0]
@@ -93,7 +95,8 @@ def broken(name: str, twin: Twin) -> Iterator[None]:
     whole = {other: one.kept for other, one in _ALL.items()}
     function = _ALL[name].function
     for one in _ALL.values():
-        one.kept = {key: kept for key, kept in one.kept.items() if name not in kept[1]}
+        rests = name in one.rests
+        one.kept = {key: kept for key, kept in one.kept.items() if name not in kept[1]} if rests else dict(one.kept)
     # What a twin changes is the whole function's result, and that may be known.
     _ALL[name].function = twin(_remembering(function, whole[name]))
     try:

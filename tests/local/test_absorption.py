@@ -56,7 +56,7 @@ def test_nobody_is_asked_twice_within_a_window() -> None:
         _, asked = run(town(), seed)
         for first in range(SLOTS - WINDOW + 1):
             together = np.concatenate(asked[first : first + WINDOW])
-            assert len(np.unique(together)) == len(together)
+            assert np.bincount(together, minlength=1).max() <= 1
             assert len(together) <= DEVICES
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 
@@ -68,18 +69,21 @@ def _rows(unit: RecordUnit, clip: tuple[float, float]) -> Iterator[tuple[Series,
                         yield one, two
 
 
+@functools.cache
+def different_pairs(unit: RecordUnit, clip: tuple[float, float], periods: int) -> Series:
+    found = {(*first.tolist(), *second.tolist()) for first, second in pairs(unit, clip, periods)}
+    return np.array(sorted(found)).reshape(len(found), 2, PERIODS)
+
+
 def farthest(statistic: str, unit: RecordUnit, clip: tuple[float, float], periods: int) -> tuple[float, float]:
     reduce = {"total": np.add, "peak": np.maximum, "trough": np.minimum}[statistic]
     most = (0.0, 0.0)
-    seen = set()
-    for first, second in pairs(unit, clip, periods):
-        key = (*first, *second)
-        if key in seen:
-            continue
-        seen.add(key)
-        one, two = (reduce.reduceat(BACKGROUNDS + series, STARTS, axis=1) for series in (first, second))
-        change = np.abs(one - two)
-        most = (max(most[0], change.sum(axis=1).max()), max(most[1], np.sqrt((change**2).sum(axis=1)).max()))
+    every = different_pairs(unit, clip, periods)
+    for few in np.array_split(every, -(-len(every) // 256)):  # each before each background, as many as a cache holds
+        blocks = reduce.reduceat(BACKGROUNDS + few[:, :, None], STARTS, axis=3)
+        change = np.abs(blocks[:, 0] - blocks[:, 1])
+        l1, l2 = change.sum(axis=2).max(), np.sqrt((change**2).sum(axis=2)).max()
+        most = (max(most[0], float(l1)), max(most[1], float(l2)))
     return most
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "published" / "active_people.jso
 Active = frozenset[int]  # numbered from -(w - 1), so that released periods begin at 0
 
 
+@functools.cache  # pairs are made of the same sets again and again
 def present(active: Active, horizon: int, window: int) -> tuple[int, ...]:
     return tuple(int(any(at - window < one <= at for one in active)) for at in range(horizon))
 

@@ -221,7 +221,10 @@ class _Tried:
         return float(at_least(second, runs, self._aside / 2)), float(at_most(second, runs, self._aside / 2))
 
     def refuting(self, level: float, parts: Sequence[Part]) -> list[Part] | None:
-        """Return these parts of the range, or finer ones, that refute a level each; None if some q does not."""
+        """Return these parts of the range, or finer ones, that refute a level each; None if some q does not.
+
+        What came nearest to not refuting it comes last, and is looked at first: at a higher level it gives way first.
+        """
         low, high = self.range()
         runs = self._counts.runs
         likely = min(max((self._counts.second + 0.5) / (runs + 1), low), high)
@@ -232,14 +235,15 @@ class _Tried:
         while waiting:
             start, stop = waiting.pop()
             # T grows with p and falls with q: no point of the part has a larger probability than this corner.
-            if self._chance(self._rule.ceiling(level, stop), start) <= self._most:
-                refuted.append((start, stop))
+            chance = self._chance(self._rule.ceiling(level, stop), start)
+            if chance <= self._most:
+                refuted.append((chance, (start, stop)))
                 continue
             if stop - start < finest:
                 return None
             middle = (start + stop) / 2
             waiting += [(start, middle), (middle, stop)]
-        return refuted
+        return [part for _, part in sorted(refuted)]
 
     def _chance(self, first: float, second: float) -> float:
         """Return P(K - c L >= seen), or a little more."""

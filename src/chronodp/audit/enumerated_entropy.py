@@ -68,7 +68,8 @@ class EnumeratedEntropy:
     def __init__(self, script: Sequence[int], bits: int | None = None) -> None:
         self._script = script
         self._bits = bits
-        self._path: list[tuple[int, int | None]] = []  # each choice taken, and the next one possible in its place
+        self._path: list[int] = []  # each choice taken
+        self._others: list[int | None] = []  # the next one possible in its place
         self.share = 1
         self.whole = 1
 
@@ -133,10 +134,10 @@ class EnumeratedEntropy:
 
     def following(self) -> list[int]:
         """Return the script of the next run in lexical order, empty after the last."""
-        for place in range(len(self._path) - 1, -1, -1):
-            other = self._path[place][1]
+        for place in range(len(self._others) - 1, -1, -1):
+            other = self._others[place]
             if other is not None:
-                return [*(choice for choice, _ in self._path[:place]), other]
+                return [*self._path[:place], other]
         return []
 
     def _choose(self, weights: Weights) -> int:
@@ -144,7 +145,8 @@ class EnumeratedEntropy:
         choice = self._script[position] if position < len(self._script) else weights.following[0]
         if choice is None:
             raise AssertionError("some choice has a probability")
-        self._path.append((choice, weights.following[choice + 1]))
+        self._path.append(choice)
+        self._others.append(weights.following[choice + 1])
         self.share *= weights.shares[choice]
         self.whole *= weights.whole
         return choice

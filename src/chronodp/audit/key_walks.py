@@ -131,8 +131,8 @@ class Accepted:
         """Accept one place."""
         wanted = np.asarray(exponents, np.float64)
         parts = [exponential(-Fraction(one)) for one in wanted[: self._places].tolist()]
-        accepted = np.zeros(len(wanted), np.bool_)
-        accepted[self._branches.choose([part / sum(parts) for part in parts])] = True
+        accepted, whole = np.zeros(len(wanted), np.bool_), sum(parts)
+        accepted[self._branches.choose([part / whole for part in parts])] = True
         return accepted
 
 

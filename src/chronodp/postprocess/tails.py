@@ -217,9 +217,11 @@ def _saddles(weights: Floats, counts: Floats, x: Floats) -> tuple[Floats, Floats
     squares = weights**2
     low, high = np.zeros(len(x)), np.ones(len(x))
     for _ in range(30):
-        s = ((low + high) / 2)[:, None]
-        steep = (2 * squares * s / (1 - squares * s**2)) @ counts > x + 1 / s[:, 0]
-        low, high = np.where(steep, low, s[:, 0]), np.where(steep, s[:, 0], high)
+        middle = (low + high) / 2
+        s = middle[:, None]
+        steep = (2 * squares * s / (1 - squares * s**2)) @ counts > x + 1 / middle
+        np.copyto(high, middle, where=steep)
+        np.copyto(low, middle, where=~steep)
     s = (low + high) / 2
     about = squares * s[:, None] ** 2
     return s, (2 * squares * (1 + about) / (1 - about) ** 2) @ counts + 1 / s**2

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,8 +85,7 @@ class NoisySort:
     @property
     def scale(self) -> float:
         """The scale of the noise in periods, 2 w / epsilon, rounded up."""
-        # Two values' centres move by at most w periods each: an l1 change of 2 w. Up: wider noise tells less.
-        return at_least(2 * self.window / min(Fraction(self.epsilon), decimal_value(self.epsilon)))
+        return _scale(self.window, self.epsilon)
 
     @property
     def claim(self) -> Claim:
@@ -129,3 +129,9 @@ class NoisySort:
             again = np.argsort(np.take_along_axis(keys[tied], mixed, axis=1), axis=1, kind="stable")
             order[tied] = np.take_along_axis(mixed, again, axis=1)
         return order
+
+
+@lru_cache(maxsize=64)  # every run asks
+def _scale(window: int, epsilon: float) -> float:
+    # Two values' centres move by at most w periods each: an l1 change of 2 w. Up: wider noise tells less.
+    return at_least(2 * window / min(Fraction(epsilon), decimal_value(epsilon)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -62,25 +63,32 @@ def test_one_round_of_several_keys_has_the_reference_threshold(row: dict[str, An
 
 def failing(scale: float, threshold: int, rule: Rounds) -> Any:
     """An interval that holds P(some lone key of the worst unit passes), from the definition alone."""
-    iv = mpmath.iv
 
     def passes(weight: int) -> Any:
-        x = (iv.mpf(threshold) - weight - iv.mpf(1) / 2) / iv.mpf(scale)
-        return erfc_between(x / iv.sqrt(iv.mpf(2))) / 2
+        return reaches(scale, threshold - weight)
 
     former = (1 - passes(0)) ** (rule.most if rule.replace else 0)
     silent = [((1 - passes(weight)) ** d * former) ** rule.blocks for d, weight in enumerate(rule.weights, 1)]
     return max((1 - one for one in silent), key=lambda one: one.b)
 
 
+@functools.cache  # a threshold less by one is asked for the same steps but one
+def reaches(scale: float, steps: int) -> Any:
+    """An interval that holds P(Gaussian noise of a scale, rounded, is at least so many steps)."""
+    iv = mpmath.iv
+    x = (iv.mpf(steps) - iv.mpf(1) / 2) / iv.mpf(scale)
+    return erfc_between(x / iv.sqrt(iv.mpf(2))) / 2
+
+
 def erfc_between(x: Any) -> Any:
     """An interval around erfc(x) for x > 1: e^-x²/(x√π) times a continued fraction, cut at both parities."""
     iv = mpmath.iv
     inner, outer = iv.mpf(0), iv.mpf(0)
+    halves = [iv.mpf(term) / 2 for term in range(61)]
     for term in range(60, 0, -1):
-        inner = iv.mpf(term) / 2 / (x + inner)
+        inner = halves[term] / (x + inner)
         if term > 1:
-            outer = iv.mpf(term - 1) / 2 / (x + outer)
+            outer = halves[term - 1] / (x + outer)
     front = iv.exp(-x * x) / iv.sqrt(iv.pi)
     ends = (front / (x + inner), front / (x + outer))
     return iv.mpf([min(one.a for one in ends), max(one.b for one in ends)])

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,12 @@ class StepDesign:
     @property
     def scale(self) -> float:
         """The noise's standard deviation in whole steps, rounded up."""
-        return at_least(max(Fraction(self.sigma), decimal_value(self.sigma)) * self.resolution)
+        return _scale(self.sigma, self.resolution)
+
+
+@lru_cache(maxsize=64)  # every step asks
+def _scale(sigma: float, resolution: int) -> float:
+    return at_least(max(Fraction(sigma), decimal_value(sigma)) * resolution)
 
 
 def sample(people: int, rate: float, entropy: Entropy) -> NDArray[np.intp]:
