@@ -16,7 +16,8 @@ __all__ = ["ROOT", "WORKERS", "Part", "quick", "test", "verify"]
 ROOT = Path(__file__).parents[1]
 _BIN = Path(sys.executable).parent
 _PYTEST = (sys.executable, "-m", "pytest", "--quiet")
-_CORES = os.cpu_count() or 1
+# Those that this process may use: of a large machine it may have been given two.
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 # Tests with processes wait for them, and for clocks, for a third of their time.
 WORKERS = _CORES + 1
 # Where there is a process a core, threads of linear algebra wait for each other, and burn time of the processor.
