@@ -78,6 +78,9 @@ def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
     whole = trials(100) == 100
     cases = tuple(itertools.islice(entry.cases(), None if whole else 1))
     verdicts = judge_all(cases, Allowance(samples=20_000, seconds=1.0 if whole else 0.2))
+    if not whole and any(verdict.outcome == "cannot be judged" for verdict in verdicts):
+        # A machine that stood still for a moment left time for so few samples that all were the same.
+        verdicts = judge_all(cases, Allowance(samples=20_000, seconds=2.0))
     assert {verdict.case.name: (verdict.outcome, verdict.reason) for verdict in verdicts if not verdict.passed} == {}
     assert all(verdict.lower <= verdict.case.epsilon * (1 + 1e-9) for verdict in verdicts)
 
