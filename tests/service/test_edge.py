@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import resource
 import select
@@ -14,10 +15,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from chronodp.errors import InvalidArgument, TooManyCalls
 from chronodp.service import read_policy
-from chronodp.service.edge import Proxies, Strangers, allow_files
+from chronodp.service.edge import EdgeServer, Proxies, Strangers, allow_files
 from chronodp.service.edge.connections import Connections, Line
 from tests.service.certificate import write_certificate
 from tests.service.town import API, SUM, House, open_house, write_policy
@@ -201,6 +203,13 @@ def test_one_address_and_one_token_hold_so_many_connections(tmp_path: Path) -> N
         wait_until_ended(strangers + others, but=8)
         mine[-1].sendall(head(house, "ana", f"GET {API}/me"))
         assert one_answer(mine[-1])[0] == 200
+
+
+def test_no_other_loop_is_taken_though_one_is_installed() -> None:
+    assert importlib.util.find_spec("uvloop") is not None
+    factory = EdgeServer(FastAPI(), []).config.get_loop_factory()
+    assert factory is not None
+    assert factory.__module__.startswith("asyncio.")
 
 
 @pytest.mark.processes

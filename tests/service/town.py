@@ -221,6 +221,7 @@ def open_house(
         yield House(curator, http, tokens)
     server.should_exit = True
     thread.join(30)
+    assert not thread.is_alive(), "the server waits for a connection that nobody ends"
     door.close()
     curator.close()
 

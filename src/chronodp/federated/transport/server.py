@@ -53,6 +53,9 @@ def serve(
             app,
             host=place,
             port=port,
+            loop="asyncio",  # what is installed beside us decides nothing
+            http="h11",
+            ws="none",
             log_level="warning",
             access_log=False,
             ssl_certfile=None if tls_cert is None else str(tls_cert),

@@ -41,8 +41,11 @@ class EdgeServer(uvicorn.Server):
     def __init__(self, app: FastAPI, doors: list[socket.socket], *, tls: tuple[str, str] | None = None) -> None:
         config = uvicorn.Config(
             app,
-            ws="none",  # another protocol would leave the edge behind
+            # Another protocol would leave the edge behind; and uvloop forgets a connection that gives way while it is
+            # being made, whose end the server then waits for in vain.
+            loop="asyncio",
             http="h11",
+            ws="none",
             proxy_headers=False,  # the guard takes declared proxies' words, and nobody else's
             access_log=False,  # addresses hold names of requests
             server_header=False,
