@@ -110,7 +110,7 @@ verify-spark35: $(SPARK35)/ready
 	CHRONODP_TRIALS=1 $(SPARK35)/bin/python -m pytest -W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning -W "ignore:distutils Version:DeprecationWarning" tests/engines/test_spark_equality.py tests/engines/test_spark_frames.py
 
 verify-fuzz: $(FUZZ)/ready
-	$(FUZZ)/bin/python -m tests.fuzz --cases 1000000
+	$(FUZZ)/bin/python -m tests.fuzz --cases 1000000 $(KIND)
 
 verify-bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m benchmarks $(TOPIC)

@@ -85,13 +85,18 @@ def verify() -> list[Part]:
         Part("examples in docstrings and pages", ((*_PYTEST, "src", "README.md", "docs"),), whole),
         _made("Flower", "verify-flower", _TESTED),
         _made("the oldest Spark", "verify-spark35", _TESTED),
-        _made("a million odd texts", "verify-fuzz", _TESTED, alone=True),
+        *(_made(f"odd texts, of {kind}", f"verify-fuzz KIND={kind}", _TESTED, alone=True) for kind in odd_texts()),
         Part("hostile strangers", (hostile,), reads=measured, alone=True),
         *(_made(f"benchmark of {name}", f"verify-bench TOPIC={name}", measured, alone=True) for name in benchmarks()),
     ]
 
 
 _TESTED = ("src", "tests")
+
+
+def odd_texts() -> list[str]:
+    """Return the kinds of parsers that get a million odd texts together: a part each, for the same reason."""
+    return sorted(path.stem for path in (ROOT / "tests" / "fuzz" / "targets").glob("[a-z]*.py"))
 
 
 def benchmarks() -> list[str]:

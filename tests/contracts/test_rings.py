@@ -169,6 +169,17 @@ def test_each_topic_is_measured_in_a_part_of_its_own_that_tables_do_not_begin_ag
     assert "benchmarks/noise.py" in measured[0].reads
 
 
+def test_every_kind_of_odd_texts_is_a_part_and_gets_its_share_of_all() -> None:
+    kinds = importlib.import_module("tests.fuzz.targets").KINDS
+    assert parts.odd_texts() == sorted(kinds)
+    wanted = {f"odd texts, of {kind}": ("make", "verify-fuzz", f"KIND={kind}") for kind in kinds}
+    made = {part.name: (part.commands[0][0], *part.commands[0][-2:]) for part in parts.verify() if part.name in wanted}
+    assert made == wanted
+    share = importlib.import_module("tests.fuzz.__main__").shares
+    assert 10**6 <= sum(sum(share(10**6, [kind]).values()) for kind in kinds) < 10**6 + 100
+    assert share(10**6, ["table"]).items() <= share(10**6, ["records"]).items() <= share(10**6, []).items()
+
+
 def test_a_peer_that_cannot_be_had_stops_no_other(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz.targets import NAMES
+from tests.fuzz.targets import KINDS, NAMES
 
-__all__ = ["main"]
+__all__ = ["main", "shares"]
 
 _SLOW = {"training_plan": 20, "table": 20, "people": 20, "workload": 5}  # these get a part of what others do
 
@@ -28,22 +28,24 @@ _SLOW = {"training_plan": 20, "table": 20, "people": 20, "workload": 5}  # these
 def main() -> int:
     """Run, print, and return 1 if anything was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"all unless named: {', '.join(NAMES)}")
-    parser.add_argument("--cases", type=int, default=100_000, help="texts for all targets together")
+    which = f"all unless named; of a kind: {', '.join(KINDS)}; or one of {', '.join(NAMES)}"
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=which)
+    counted = "texts for all targets together, of which those that are named get their share"
+    parser.add_argument("--cases", type=int, default=100_000, help=counted)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--driver", choices=("atheris", "hypothesis"), help="atheris if it is installed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     told = parser.parse_args()
-    unknown = set(told.targets) - set(NAMES)
+    unknown = set(told.targets) - set(NAMES) - set(KINDS)
     if unknown:
         parser.error(f"no such target: {', '.join(sorted(unknown))}")
     installed = importlib.util.find_spec("atheris") is not None
     driver = told.driver or ("atheris" if installed else "hypothesis")
     if not told.json and not installed:
         print("atheris is not installed: Hypothesis chooses all texts")
-    shares = _shares(told.targets or NAMES, told.cases)
+    given = shares(told.cases, told.targets)
     with ThreadPoolExecutor(2) as pool:
-        rows = list(pool.map(partial(_run, driver, told.seed), shares, shares.values()))
+        rows = list(pool.map(partial(_run, driver, told.seed), given, given.values()))
     if told.json:
         print(json.dumps({"driver": driver, "seed": told.seed, "targets": rows}))
     else:
@@ -51,10 +53,12 @@ def main() -> int:
     return int(any(row["findings"] for row in rows))
 
 
-def _shares(names: Iterable[str], cases: int) -> dict[str, int]:
-    weights = {name: 1 / _SLOW.get(name, 1) for name in names}
+def shares(cases: int, targets: Iterable[str]) -> dict[str, int]:
+    """Return how many texts each of some targets or kinds gets, or each of all: as many as if all were given theirs."""
+    named = {name for target in targets for name in KINDS.get(target, (target,))} or set(NAMES)
+    weights = {name: 1 / _SLOW.get(name, 1) for name in NAMES}
     whole = sum(weights.values())
-    return {name: max(1, -int(-cases * weight // whole)) for name, weight in weights.items()}
+    return {name: max(1, -int(-cases * weight // whole)) for name, weight in weights.items() if name in named}
 
 
 def _run(driver: str, seed: int, name: str, cases: int) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from pathlib import Path
 from tests.fuzz.target import Target
 from tests.fuzz.targets import devices, documents, messages, records, secrets, settings, words
 
-__all__ = ["NAMES", "make_targets"]
+__all__ = ["KINDS", "NAMES", "make_targets"]
 
 _ROOMS = (documents, devices, settings, messages, records, secrets, words)
-NAMES: tuple[str, ...] = tuple(name for room in _ROOMS for name in room.NAMES)
+KINDS: dict[str, tuple[str, ...]] = {room.__name__.rpartition(".")[2]: room.NAMES for room in _ROOMS}
+NAMES: tuple[str, ...] = tuple(name for names in KINDS.values() for name in names)
 
 
 def make_targets(folder: Path, *names: str) -> dict[str, Target]:
