@@ -19,7 +19,7 @@ help:
 	@echo "make test    set up and run every check, with small trial counts"
 	@echo "make check   style, types and the direction of imports"
 	@echo "make docs    the documentation, in docs/_build; warnings are errors"
-	@echo "make verify  every check at its stated count, a million odd texts, the oldest Spark, the benchmarks; goes on where it stopped"
+	@echo "make verify  every check at its stated count, a million odd texts, the oldest Spark, the benchmarks; goes on where it stopped; PART=audit looks at one"
 	@echo "make bench   the benchmarks; writes the tables of this machine in benchmarks/RESULTS.md"
 	@echo "make clean   remove the environments"
 
@@ -100,7 +100,7 @@ test: $(VENV)/browser $(VENV)/java $(VENV)/types
 	CHRONODP_TRIALS=$(CHRONODP_TRIALS) $(BIN)/python -m checks test
 
 verify: $(VENV)/browser $(VENV)/java $(VENV)/types
-	$(BIN)/python -m checks verify
+	$(BIN)/python -m checks verify $(if $(PART),--part "$(PART)")
 
 # Parts of `make verify` with an environment of their own.
 verify-flower: $(FLOWER)/ready

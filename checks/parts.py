@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,14 +74,11 @@ def test() -> list[Part]:
 def verify() -> list[Part]:
     """Return every check at its stated count: a part a room, so that a run that was cut short goes on where it was."""
     whole = {"CHRONODP_TRIALS": "1", "CHRONODP_SEED": ""}
-    rooms = sorted(path.name for path in (ROOT / "tests").iterdir() if any(path.glob("**/test_*.py")))
-    slowest = [room for room in _SLOWEST if room in rooms]
     hostile = (sys.executable, "-m", "benchmarks.hostile", "--check")
     measured = ("src", *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "benchmarks").glob("*.py"))))
-    rooms = [*slowest, *(room for room in rooms if room not in slowest)]
     return [
         *_without_data(_WHOLE),
-        *(Part(f"tests of {room}", ((*_PYTEST, f"tests/{room}"),), whole, read_by(room)) for room in rooms),
+        *(Part(name, ((*_PYTEST, *words),), whole, read_by(room)) for name, room, words in _tested()),
         Part("examples in docstrings and pages", ((*_PYTEST, "src", "README.md", "docs"),), whole),
         _made("Flower", "verify-flower", _TESTED),
         _made("the oldest Spark", "verify-spark35", _TESTED),
@@ -92,6 +89,16 @@ def verify() -> list[Part]:
 
 
 _TESTED = ("src", "tests")
+
+
+def _tested() -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the name, the room and the words for pytest of files that take longest, and of rooms without those."""
+    for room, file in _LONGEST:
+        yield f"tests of {room}, {file.replace('_', ' ')}", room, [f"tests/{room}/test_{file}.py"]
+    rooms = sorted(path.name for path in (ROOT / "tests").iterdir() if any(path.glob("**/test_*.py")))
+    for room in (*_SLOWEST, *(room for room in rooms if room not in _SLOWEST)):
+        left = [f"--ignore=tests/{room}/test_{file}.py" for longest, file in _LONGEST if longest == room]
+        yield f"tests of {room}", room, [f"tests/{room}", *left]
 
 
 def odd_texts() -> list[str]:
@@ -108,7 +115,16 @@ def benchmarks() -> list[str]:
     return [name for name in dict.fromkeys(re.findall(r"^    (\w+)\.measure", text, re.MULTILINE)) if name != "hostile"]
 
 
-# Begun first, so that none is left alone at the end.
+# Begun first, so that none is left alone at the end. A file that takes as long as a room is a part as well, so that a
+# run that is cut short loses less.
+_LONGEST = (
+    ("engines", "spark_equality"),
+    ("docs", "looks"),
+    ("service", "schema"),
+    ("fuzz", "parsers"),
+    ("correlated", "bounds"),
+    ("live", "spark_crashes"),
+)
 _SLOWEST = ("audit", "engines", "ledger", "live", "service", "statistical", "federated", "temporal", "local")
 
 

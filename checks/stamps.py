@@ -53,10 +53,12 @@ class Stamps:
         return path.is_file() and path.read_text(encoding="ascii") == self._now(part.reads)
 
     def keep(self, part: Part, *, held: bool, output: str) -> None:
-        """Write down what a part printed, and that it held."""
+        """Write down what a part printed, and whether it held."""
         self._path(part, ".log").write_text(output, encoding="utf-8")
         if held:
             self._path(part, ".held").write_text(self._now(part.reads), encoding="ascii")
+        else:
+            self._path(part, ".held").unlink(missing_ok=True)
 
     def _path(self, part: Part, ending: str) -> Path:
         return self._folder / (part.name.replace(" ", "-") + ending)
