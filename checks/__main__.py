@@ -31,11 +31,10 @@ def main() -> int:
         rooms = sorted(path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name[0].isalpha())
         parser.error(f"no room {told.room!r}; there are {', '.join(rooms)}")
     if told.ring == "verify":
-        named = [part for part in parts.verify() if told.part in part.name]
+        every = parts.verify()
+        named = [part for part in every if told.part in part.name]
         if not named:
-            parser.error(
-                f"no part with {told.part!r} in its name; there are {', '.join(p.name for p in parts.verify())}"
-            )
+            parser.error(f"no part with {told.part!r} in its name; there are {'; '.join(part.name for part in every)}")
         outcomes = _verify(named, afresh=told.afresh)
     else:
         outcomes = run(parts.quick(told.room) if told.ring == "quick" else parts.test(), _show)
