@@ -36,9 +36,11 @@ def texts(target: Target) -> st.SearchStrategy[bytes]:
 def main(arguments: list[str]) -> None:
     """Give a target so many texts, and write what was found to a file."""
     told = parse_run(arguments)
-    limit_memory()
     warnings.simplefilter("error")
     target = make_targets(told.out.parent, told.target)[told.target]
+    for text in target.seeds:
+        judge(target, text)  # which loads what is needed
+    limit_memory()
     found, part = Findings(told.target, partial(judge, target)), 0
     while found.cases < told.cases:  # it ends early where it believes to have seen all
         part += 1

@@ -36,6 +36,7 @@ def _fuzz(atheris: ModuleType | Any, name: str, cases: int, seed: int, out: Path
         target = make_targets(folder / "work", name)[name]
     for number, text in enumerate(target.seeds):
         (folder / "corpus" / str(number)).write_bytes(text)
+        judge(target, text)  # which loads what is needed
     limit_memory()
     found = Findings(name, partial(judge, target))
 

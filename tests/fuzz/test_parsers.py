@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from chronodp.errors import InvalidArgument
+from tests import warm
 from tests.conftest import SCALE
 from tests.fuzz.drawn import texts
 from tests.fuzz.edits import apply, random_edits
@@ -130,3 +131,22 @@ def test_a_parser_that_tells_or_fails_is_caught(door: object, said: str) -> None
     fault = judge(Target("x", (MARK,), door, secret=b""), MARK)  # type: ignore[arg-type]  # each is one
     assert fault is not None
     assert said in fault
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="the system does not tell what is loaded")
+def test_memory_is_limited_beside_what_is_loaded() -> None:
+    program = """
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, PROT_READ, mmap
+from tests.fuzz.findings import limit_memory
+ask = lambda gigabytes: mmap(-1, gigabytes << 30, MAP_ANONYMOUS | MAP_PRIVATE, PROT_READ)  # addresses alone
+loaded = ask(8)
+limit_memory()
+asked = ask(4)
+try:
+    ask(4)
+except OSError:
+    print("limited")
+"""
+    done = warm.run("-c", program)
+    assert (done.stdout, done.stderr) == ("limited\n", "")
