@@ -66,7 +66,7 @@ def judge(case: AuditCase, allowance: Allowance | None = None) -> Verdict:
     >>> always = AuditCase(name="always 7", mechanism=lambda data: 7, neighbours=((0, 1),),
     ...                  claim=Claim(Report(), PureCost(1.0), "my notes"))
     >>> judge(always, Allowance(samples=1_000)).reason
-    'it is not random: one input always gives one output'
+    'it is not random, as far as was seen: each input gave one output, in 200 tries; more samples or seconds see more'
     """
     check_kind("case", case, AuditCase, "an AuditCase")
     given = Allowance() if allowance is None else check_kind("allowance", allowance, Allowance, "an Allowance")

@@ -225,7 +225,8 @@ def _choose(case: AuditCase, rules: tuple[Rule, ...], stakes: Stakes, entropy: E
                     best[place] = event
     check_replay(case)
     if not varied:
-        raise Unfit("it is not random: one input always gives one output")
+        seen = f"each input gave one output, in {stakes.choosing:,} tries"
+        raise Unfit(f"it is not random, as far as was seen: {seen}; more samples or seconds see more")
     return best
 
 
