@@ -119,6 +119,8 @@ def benchmarks() -> list[str]:
 # run that is cut short loses less.
 _LONGEST = (
     ("engines", "spark_equality"),
+    ("engines", "equality"),
+    ("engines", "neighbours"),
     ("docs", "looks"),
     ("service", "schema"),
     ("fuzz", "parsers"),
