@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -234,6 +235,62 @@ class TestRefusals:
 )
 def test_how_a_column_is_used_says_how_it_is_read(text: str, use: Use, cells: set[tuple[str, str]]) -> None:
     assert {(cell.role, cell.column) for cell in cells_in(typed("where", text, use))} == cells
+
+
+NESTS = (
+    "({}) = 1",
+    "1 < ({})",
+    "({}) IN (1, 2)",
+    "({}) BETWEEN 0 AND 1",
+    "0 BETWEEN 0 AND ({})",
+    "COALESCE({}, 1)",
+    "CASE WHEN n > 1 THEN {} END",
+    "CASE WHEN {} THEN 1 ELSE 0 END",
+    "({}) IS NULL",
+    "NOT ({})",
+    "({}) AND m > 1",
+    "m > 1 OR ({})",
+    "-({})",
+    "({}) + 1",
+    "ABS({})",
+    "GREATEST(1, {})",
+)
+
+
+def calls_for(text: str) -> int | None:
+    """Return how many functions are called to take a filter up; None if it is deeper than allowed."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        check_where(text, ())
+    except InvalidArgument as refused:
+        assert "levels" in str(refused)  # noqa: PT017  # of those that are refused
+        return None
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize("nest", [*((one,) for one in NESTS), NESTS, NESTS[::-1]], ids=str)
+def test_a_deep_filter_costs_what_its_letters_do(nest: tuple[str, ...], trials: Trials) -> None:
+    """Each level that stands around another adds calls of its own, and does not repeat those of what it holds."""
+    text = f"n > {trials(1)}.5"  # new to what remembers texts, and so is all that stands around it
+    counts: list[int] = []
+    for level in range(40):
+        found = calls_for(text)
+        if found is None:
+            break
+        counts.append(found)
+        added = [after - before for before, after in itertools.pairwise(counts)]
+        assert max(added[4:], default=0) < 8 * max(added[:4], default=1)
+        text = nest[level % len(nest)].format(text)
+    assert len(counts) > 10
 
 
 def test_texts_are_what_cells_with_them_are_read_as() -> None:

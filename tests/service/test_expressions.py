@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,8 @@ from tests.service.town import House, open_house, write_policy
 
 ALLOWED = """expression_columns = ["kwh", "region"]
 expression_functions = ["case", "floor"]"""
+
+BOTH_WAYS = "kwh > 1 AND kwh = 'a'"
 
 
 def rewritten(folder: Path, rules: str) -> Path:
@@ -39,6 +42,14 @@ def test_by_default_no_column_may_stand_in_expressions(house: House) -> None:
         with pytest.raises(errors.NotAllowed, match="does not allow columns with column kwh"):
             far.sum("much", clip=(0.0, 1.0)).plan(epsilon=0.5)
         assert far.count().plan(epsilon=0.5).design.table.columns is None  # what is not asked for is not sent
+
+
+@pytest.mark.parametrize("asked", [{"where": BOTH_WAYS}, {"columns": {"much": BOTH_WAYS}}], ids=["where", "columns"])
+def test_what_the_policy_does_not_name_is_not_typed(house: House, asked: dict[str, Any]) -> None:
+    """Whatever else is wrong in a filter, the policy refuses it first: nobody has to type it."""
+    question = {"measure": {"kind": "count"}, "epsilon": 0.5, **asked}
+    answer = house.http.post("/api/v1/datasets/meters/plan", json=question, headers=house.headers("ana"))
+    assert f"does not allow {next(iter(asked))} with column kwh" in answer.json()["error"]["message"]
 
 
 @pytest.mark.processes

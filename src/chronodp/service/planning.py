@@ -21,7 +21,7 @@ from chronodp.service.policy import Dataset
 from chronodp.service.presenting import show_plan
 from chronodp.service.price import check_delta_asked, check_price
 from chronodp.service.question import QueryRequest, ask
-from chronodp.service.rules import allowed_grid, allowed_keys, check_allowed
+from chronodp.service.rules import allowed_grid, allowed_keys, check_allowed, check_expressions
 
 __all__ = ["AnyPlan", "Planned", "Plans", "plan_question"]
 
@@ -77,6 +77,7 @@ class Plans:
 def plan_question(dataset: Dataset, question: QueryRequest) -> Planned:
     """Return the plan of a question, or raise why the policy does not allow it. Reads no data."""
     grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
+    check_expressions(dataset, where=question.where, columns=question.columns)
     periods = question.finding.instead_of("max_periods", question.max_periods)
     series = dataset.series(grid, max_periods=periods, where=question.where, columns=question.columns)
     query = allowed_keys(dataset, allowed_search(dataset, ask(series, question)), question.discovering)

@@ -10,6 +10,7 @@ Section 6 of ``docs/explanation/proofs/curator.md``, "Rules that do not look".
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from chronodp.dataset import Query
@@ -22,7 +23,7 @@ from chronodp.service.policy import Dataset
 from chronodp.service.question import DiscoverAsked
 from chronodp.service.refusals import refuse
 
-__all__ = ["allowed_grid", "allowed_keys", "check_allowed"]
+__all__ = ["allowed_grid", "allowed_keys", "check_allowed", "check_expressions"]
 
 
 def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end: str | None) -> Calendar:
@@ -39,6 +40,30 @@ def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end:
         return grid_within(whole, wanted)  # of longer periods, those that are whole
     first, last = (whole.start if start is None else start), (whole.end if end is None else end)
     return Calendar(wanted, first, last, whole.timezone)
+
+
+def check_expressions(dataset: Dataset, *, where: str | None, columns: Mapping[str, str]) -> None:
+    """Raise unless filter and derived columns are made of columns and functions that the policy names.
+
+    They are read, and go no further before this: what is not allowed is not even typed.
+    """
+    allowed = dataset.allowed
+    written = [] if where is None else [("where", "where", where)]
+    written += [("columns", f"columns[{name!r}]", text) for name, text in columns.items()]
+    for argument, shown, text in written:
+        node = parse_expression(shown, text)
+        for column in columns_of(node):
+            if column.lower() not in map(str.lower, allowed.expression_columns):
+                known = ", ".join(allowed.expression_columns)
+                mend = f"made of the columns {known}" if known else "left out: no column may stand in expressions"
+                raise refuse(argument, f"with column {column}", mend)
+        for function in functions_of(node):
+            if function.lower() not in allowed.expression_functions:
+                known = ", ".join(allowed.expression_functions) or "none"
+                raise refuse(argument, f"with {function}", f"without it; functions that may be used: {known}")
+    if allowed.least_group and where is not None:
+        # Nobody declared how many people such rows are about, and the data must not say it.
+        raise refuse("where", "beside least_group", "left out: no size is declared of the rows that it leaves")
 
 
 def allowed_keys(dataset: Dataset, query: Query[Plan], asked: DiscoverAsked | None) -> Query[Plan]:
@@ -61,12 +86,11 @@ def allowed_keys(dataset: Dataset, query: Query[Plan], asked: DiscoverAsked | No
 
 
 def check_allowed(dataset: Dataset, query: Query[Plan], *, tuned_for: Workload, missing: bool = False) -> None:
-    """Raise unless the policy allows the question; of what is found, see `allowed_search` and `allowed_keys`.
+    """Raise unless the policy allows the question; see `check_expressions`, `allowed_search` and `allowed_keys` too.
 
     What it may cost is known when it is planned, and `check_price` decides it.
     """
     table = query.table
-    _check_expressions(dataset, table)
     _check_measure(dataset, table)
     check_bounds(dataset, table, [name for name, _ in query.finds])
     _check_groups(dataset, table)
@@ -104,27 +128,6 @@ def _check_measure(dataset: Dataset, table: Table) -> None:
     kind = measure.to_question()["kind"]
     if kind not in allowed:
         raise refuse("measure", kind, f"one of {', '.join(allowed)}")
-
-
-def _check_expressions(dataset: Dataset, table: Table) -> None:
-    """Raise unless filter and derived columns are made of columns and functions that the policy names."""
-    allowed = dataset.allowed
-    written = [] if table.where is None else [("where", table.where)]
-    written += [("columns", one.expression) for one in table.columns or ()]
-    for argument, text in written:
-        node = parse_expression(argument, text)
-        for column in columns_of(node):
-            if column.lower() not in map(str.lower, allowed.expression_columns):
-                known = ", ".join(allowed.expression_columns)
-                mend = f"made of the columns {known}" if known else "left out: no column may stand in expressions"
-                raise refuse(argument, f"with column {column}", mend)
-        for function in functions_of(node):
-            if function.lower() not in allowed.expression_functions:
-                known = ", ".join(allowed.expression_functions) or "none"
-                raise refuse(argument, f"with {function}", f"without it; functions that may be used: {known}")
-    if allowed.least_group and table.where is not None:
-        # Nobody declared how many people such rows are about, and the data must not say it.
-        raise refuse("where", "beside least_group", "left out: no size is declared of the rows that it leaves")
 
 
 def _cells(table: Table, *, keys: int) -> int:

@@ -17,7 +17,7 @@ from chronodp.service import read_policy
 from chronodp.service.bodies import check_body
 from chronodp.service.price import check_price
 from chronodp.service.question import QueryRequest, ask
-from chronodp.service.rules import allowed_grid, check_allowed
+from chronodp.service.rules import allowed_grid, check_allowed, check_expressions
 from tests.federated.crowd import Meeting, PeopleIndex
 from tests.fuzz.target import Target
 from tests.service.town import write_policy
@@ -103,6 +103,7 @@ def make_question(folder: Path) -> Target:
         except ValidationError:
             return
         grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
+        check_expressions(dataset, where=question.where, columns=question.columns)
         query = ask(dataset.series(grid, max_periods=question.max_periods), question)
         workload: Workload = load(question.tuned_for.model_dump(exclude_none=True), Workload)
         check_allowed(dataset, query, tuned_for=workload, missing=question.missing is not None)

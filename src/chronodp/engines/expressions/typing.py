@@ -7,7 +7,8 @@ a column that is used both ways.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NoReturn, TypeAlias
 
@@ -81,13 +82,16 @@ Typed: TypeAlias = Cell | AsNumber | AsTruth | AsName | Node
 def typed(argument: str, text: str, use: Use) -> Typed:
     """Return the expression that a text stands for, made ready for a use; refuse one that cannot serve."""
     node = parse_expression(argument, text)
-    kinds = _Kinds(argument)
-    wanted: Kind | None = {"condition": "truth", "number": "number", "name": None}[use]
-    found = kinds.settle(node, wanted)
-    if use == "name" and found is None:  # such as a column alone
-        found = kinds.settle(node, "text")
-    ready = kinds.ready(node, found if use == "name" else wanted)
-    return AsName(ready, found) if use == "name" and found in ("number", "truth") else ready
+    typing = _Typing(argument)
+    root = typing.gather(node)
+    if use != "name":
+        typing.hold([root], "number")
+    elif typing.held_by(node) is None:  # such as a column alone
+        typing.hold([root], "text")
+    ready, kind = typing.ready(node)
+    if use == "name":
+        return AsName(ready, kind) if kind in ("number", "truth") else ready
+    return typing.fitted(node, ready, kind, "truth" if use == "condition" else "number")
 
 
 def cells_in(node: Typed) -> tuple[Cell, ...]:
@@ -106,142 +110,166 @@ def _gather(node: Typed, found: dict[Cell, None]) -> None:
         _gather(part, found)
 
 
-class _Kinds:
-    """What is known of an expression's columns so far."""
+@dataclass(slots=True)
+class _Class:
+    """What must be alike: a part of a tree of classes, whose root knows what all of them hold."""
+
+    held: set[Literal["number", "text"]] = field(default_factory=set)
+    joined: _Class | None = None
+
+    def root(self) -> _Class:
+        found = self
+        while found.joined is not None:
+            if found.joined.joined is not None:  # each look shortens the way of the next
+                found.joined = found.joined.joined
+            found = found.joined
+        return found
+
+
+class _Typing:
+    """Types one expression in two passes, each of which sees every node once, however deep it stands.
+
+    The first joins what must be alike into classes: the sides of a comparison, the results of a CASE, what is computed
+    with and numbers. The second, from the leaves up, writes every change of kind and refuses what does not fit.
+    """
 
     def __init__(self, argument: str) -> None:
         self.argument = argument
-        self.known: dict[str, Kind] = {}
+        self._class_of: dict[int, _Class] = {}  # by identity: equal nodes stand at many places
+        self._columns: dict[str, _Class] = {}
 
-    def settle(self, node: Node, wanted: Kind | None) -> Kind | None:
-        """Return the kind of a whole expression once nothing more follows from it."""
-        while True:  # each round settles another column, or is the last
-            before = len(self.known)
-            found = self.of(node, wanted)
-            if len(self.known) == before:
-                return found
+    def held_by(self, node: Node) -> Literal["number", "text"] | None:
+        """Return what the class of a node holds: texts where one does, else numbers; None if it is open."""
+        held = self._class_of[id(node)].root().held
+        return "text" if "text" in held else "number" if "number" in held else None
 
-    def of(self, node: Node, wanted: Kind | None = None) -> Kind | None:  # noqa: PLR0912  # one case a kind of node
-        """Return the kind of a node, None if it is open; ``wanted`` settles what is."""
+    def gather(self, node: Node) -> _Class:
+        """Return the class of a node, with all below it in theirs."""
+        parts = [self.gather(part) for part in parts_of(node)]
         match node:
             case Column(name):
-                return self._column(name, wanted)
-            case Number() | Text() | Truth():
-                return self._fits(node, _LITERALS[type(node)], wanted)
-            case Negative() | Arithmetic():
-                for part in parts_of(node):
-                    self.of(part, "number")
-                return self._fits(node, "number", wanted)
+                found = self._columns.setdefault(name.lower(), _Class())
+            case Case(branches, _):
+                results = 2 * len(branches)
+                self.hold(parts[:results:2], "number")  # a condition is a truth, which is a kind of number
+                found = self._alike([*parts[1:results:2], *parts[results:]])
+            case Call("COALESCE"):
+                found = self._alike(parts)
+            case Call("CONCAT") | Text():
+                found = self.hold([*parts, _Class()], "text")
             case Comparison() | OneOf() | Between():
-                self._alike(parts_of(node))
-                return self._fits(node, "truth", wanted)
-            case Not() | Both() | Either():
-                for part in parts_of(node):
-                    self.of(part, "truth")
-                return self._fits(node, "truth", wanted)
-            case IsNull(part):
-                self.of(part)
-                return self._fits(node, "truth", wanted)
-            case Case(branches, otherwise):
-                for when, _ in branches:
-                    self.of(when, "truth")
-                results = tuple(then for _, then in branches)
-                return self._alike(results if otherwise is None else (*results, otherwise), wanted)
-            case Call("COALESCE", arguments):
-                return self._alike(arguments, wanted)
-            case Call(function, arguments):
-                kind: Kind = "text" if function == "CONCAT" else "number"
-                for part in arguments:
-                    self.of(part, kind)
-                return self._fits(node, kind, wanted)
+                self._alike(parts)
+                found = self.hold([_Class()], "number")
+            case IsNull():
+                found = self.hold([_Class()], "number")
+            case _:
+                found = self.hold([*parts, _Class()], "number")
+        self._class_of[id(node)] = found
+        return found
 
-    def _column(self, name: str, wanted: Kind | None) -> Kind | None:
-        known = self.known.get(name.lower())
-        if wanted is None:
-            return known
-        kind: Kind = "text" if wanted == "text" else "number"
-        if known is not None and known != kind:
+    def hold(self, classes: Sequence[_Class], what: Literal["number", "text"]) -> _Class:
+        """Say what each of these classes holds, and return the last."""
+        for one in classes:
+            one.root().held.add(what)
+        return classes[-1]
+
+    def _alike(self, classes: Sequence[_Class]) -> _Class:
+        """Make one class of several, and return it."""
+        kept = classes[0].root()
+        for other in classes[1:]:
+            if (gone := other.root()) is not kept:
+                kept.held |= gone.held
+                gone.joined = kept
+        return kept
+
+    def ready(self, node: Node) -> tuple[Typed, Kind]:  # noqa: PLR0912  # one case a kind of node
+        """Return a node with cells for columns and every change of kind written, and its kind."""
+        match node:
+            case Column(name):
+                return self._cell(node, name)
+            case Number() | Text() | Truth():
+                return node, _LITERALS[type(node)]
+            case Negative(of):
+                return Negative(self._as(of, "number")), "number"
+            case Arithmetic(sign, left, right):
+                return Arithmetic(sign, self._as(left, "number"), self._as(right, "number")), "number"
+            case Comparison(sign):
+                return Comparison(sign, *self._compared(node)), "truth"
+            case OneOf():
+                first, *rest = self._compared(node)
+                return OneOf(first, tuple(rest)), "truth"
+            case Between():
+                return Between(*self._compared(node)), "truth"
+            case Not(of):
+                return Not(self._as(of, "truth")), "truth"
+            case Both(parts):
+                return Both(tuple(self._as(part, "truth") for part in parts)), "truth"
+            case Either(parts):
+                return Either(tuple(self._as(part, "truth") for part in parts)), "truth"
+            case IsNull(of):
+                return self._is_null(of), "truth"
+            case Case(branches, otherwise):
+                whens = [self._as(when, "truth") for when, _ in branches]
+                results = [then for _, then in branches]
+                thens, kind = self._results(results if otherwise is None else [*results, otherwise])
+                other = None if otherwise is None else thens.pop()
+                return Case(tuple(zip(whens, thens, strict=True)), other), kind
+            case Call("COALESCE", arguments):
+                made, kind = self._results(arguments)
+                return Call("COALESCE", tuple(made)), kind
+            case Call(function, arguments):
+                own: Kind = "text" if function == "CONCAT" else "number"
+                return Call(function, tuple(self._as(part, own) for part in arguments)), own
+
+    def _cell(self, node: Node, name: str) -> tuple[Typed, Kind]:
+        held = self._columns[name.lower()].root().held
+        if held == {"number", "text"}:
             allowed = f"such that column {name!r} is used as a number or as a text, not as both"
             raise InvalidArgument(self.argument, name, allowed)
-        self.known[name.lower()] = kind
-        return kind
+        if not held:
+            self._refuse_open(node)
+        kind: Kind = "text" if "text" in held else "number"
+        return Cell(_ROLES[kind], name), kind
 
-    def _alike(self, parts: tuple[Node, ...], wanted: Kind | None = None) -> Kind | None:
-        """Return the kind that parts have in common: all texts, or all numbers and truths."""
-        found = {self.of(part) for part in parts} - {None}
-        if not found:
-            found = {wanted} - {None}
-        if not found:
-            return None
-        kind: Kind = "text" if "text" in found else "truth" if found == {"truth"} else "number"
-        for part in parts:
-            self.of(part, kind)
-        return self._fits(parts[0], kind, wanted)
+    def _as(self, node: Node, wanted: Kind) -> Node:
+        """Return a node made ready, of the kind that is wanted."""
+        return self.fitted(node, *self.ready(node), wanted)
 
-    def _fits(self, node: Node, kind: Kind, wanted: Kind | None) -> Kind:
-        if wanted is not None and (kind == "text") != (wanted == "text"):
+    def fitted(self, node: Node, ready: Typed, kind: Kind, wanted: Kind) -> Node:
+        """Return what was made of a node as the kind that is wanted; refuse a text for a number."""
+        if (kind == "text") != (wanted == "text"):
             words = {
                 "text": "a text, not a number,",
                 "number": "a number, not a text,",
                 "truth": "a condition, not a text,",
             }
             raise InvalidArgument(self.argument, text_of(node), f"such that {words[wanted]} stands where one is needed")
-        return kind
+        if wanted == "number" and kind == "truth":
+            return _node(AsNumber(ready))
+        return _node(AsTruth(ready) if wanted == "truth" and kind == "number" else ready)
 
-    def ready(self, node: Node, wanted: Kind | None) -> Typed:
-        """Return a node with cells for columns, and of the kind that is wanted."""
-        kind = self.of(node)
-        if isinstance(node, IsNull) and self.of(node.of) is None and isinstance(node.of, Column):
-            # Whether a cell holds anything at all: neither a name nor a number.
-            both = tuple(_is_null(Cell(role, node.of.name)) for role in _ROLES.values())
-            return _changed(Both(both), "truth", wanted)
+    def _compared(self, node: Node) -> list[Node]:
+        """Return the parts of a comparison: all texts, or all numbers."""
+        parts = parts_of(node)
+        kind = self.held_by(parts[0])
         if kind is None:
             self._refuse_open(node)
-        return _changed(self._rebuilt(node, kind), kind, wanted)
+        return [self._as(part, kind) for part in parts]
 
-    def _rebuilt(self, node: Node, kind: Kind) -> Typed:  # noqa: PLR0912  # one case a kind of node
-        match node:
-            case Column(name):
-                return Cell(_ROLES["text" if kind == "text" else "number"], name)
-            case Number() | Text() | Truth():
-                return node
-            case Negative(of):
-                return Negative(_node(self.ready(of, "number")))
-            case Arithmetic(sign, left, right):
-                return Arithmetic(sign, *self._all((left, right), "number"))
-            case Comparison(sign, left, right):
-                return Comparison(sign, *self._all((left, right), self._compared(node)))
-            case OneOf(of, listed):
-                first, *rest = self._all((of, *listed), self._compared(node))
-                return OneOf(first, tuple(rest))
-            case Between():
-                return Between(*self._all(parts_of(node), self._compared(node)))
-            case Not(of):
-                return Not(_node(self.ready(of, "truth")))
-            case Both(parts):
-                return Both(tuple(self._all(parts, "truth")))
-            case Either(parts):
-                return Either(tuple(self._all(parts, "truth")))
-            case IsNull(of):
-                return IsNull(_node(self.ready(of, None)))
-            case Case(branches, otherwise):
-                whens = self._all(tuple(when for when, _ in branches), "truth")
-                thens = self._all(tuple(then for _, then in branches), kind)
-                other = None if otherwise is None else _node(self.ready(otherwise, kind))
-                return Case(tuple(zip(whens, thens, strict=True)), other)
-            case Call(function, arguments):
-                inner: Kind = kind if function in ("COALESCE", "CONCAT") else "number"
-                return Call(function, tuple(self._all(arguments, inner)))
+    def _results(self, parts: Sequence[Node]) -> tuple[list[Node], Kind]:
+        """Return results, one of which is taken: all texts, all truths, or all numbers."""
+        made = [self.ready(part) for part in parts]
+        kinds = {kind for _, kind in made}
+        shared: Kind = "text" if "text" in kinds else "truth" if kinds == {"truth"} else "number"
+        return [self.fitted(part, *one, shared) for part, one in zip(parts, made, strict=True)], shared
 
-    def _all(self, parts: tuple[Node, ...], kind: Kind) -> list[Node]:
-        return [_node(self.ready(part, kind)) for part in parts]
-
-    def _compared(self, node: Node) -> Kind:
-        """Return as what the parts of a comparison are compared: texts, or numbers."""
-        kinds = {self.of(part) for part in parts_of(node)}
-        if kinds == {None}:
-            self._refuse_open(node)
-        return "text" if "text" in kinds else "number"
+    def _is_null(self, of: Node) -> Node:
+        if self.held_by(of) is not None:
+            return IsNull(_node(self.ready(of)[0]))
+        if not isinstance(of, Column):
+            self._refuse_open(of)
+        # Whether a cell holds anything at all: neither a name nor a number.
+        return Both(tuple(IsNull(_node(Cell(role, of.name))) for role in _ROLES.values()))
 
     def _refuse_open(self, node: Node) -> NoReturn:
         name = columns_of(node)[0]
@@ -253,18 +281,6 @@ _LITERALS: dict[type[Node], Kind] = {Number: "number", Text: "text", Truth: "tru
 _ROLES: dict[str, Role] = {"text": "name", "number": "number"}
 
 
-def _changed(node: Typed, kind: Kind, wanted: Kind | None) -> Typed:
-    if wanted == "number" and kind == "truth":
-        return AsNumber(node)
-    if wanted == "truth" and kind == "number":
-        return AsTruth(node)
-    return node
-
-
 def _node(node: Typed) -> Node:
     # Typed trees are trees of the same nodes, whose leaves may be cells.
     return node  # type: ignore[return-value]
-
-
-def _is_null(cell: Cell) -> Node:
-    return IsNull(_node(cell))
