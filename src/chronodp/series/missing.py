@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Estimates, Law, quantiles
 from chronodp.privacy import check_fraction, document
-from chronodp.randomness import Entropy
+from chronodp.randomness import LARGEST_SCALE, SMALLEST_SCALE, Entropy
 from chronodp.series.noise import Noise, with_grid
 from chronodp.series.split import Split
 from chronodp.series.table import Table
@@ -38,6 +38,7 @@ EVEN: Assumed = "even loss"
 _LARGEST_SHARE = 0.5
 _COARSE = 16.0  # how far beyond the bound a cell is still seen
 _OWN = 2.0  # how many bounds a person's missing mean may come to
+_FINEST_STEPS = 2.0**7  # of a figure's grid in its sensitivity
 _PEOPLE_PART = 0.2  # of the figure's price: who reaches beyond the caps is counted
 
 
@@ -145,6 +146,10 @@ def _noise(law: Law, sensitivity: float, price: float, *, least_step: float) -> 
     step = max(noise.step, least_step)
     # Rounding down to the grid keeps two numbers within as many steps as reach over their distance.
     exact = math.ceil(sensitivity / step) * step
+    # Whatever the bounds are: the grid follows the sensitivity up to its place between two powers of two.
+    if not _FINEST_STEPS / LARGEST_SCALE <= price <= 1 / SMALLEST_SCALE:
+        allowed = "such that its noise can be drawn: with another share or epsilon"
+        raise InvalidArgument("missing", f"a figure at {price:.3g} of the price", allowed)
     return replace(noise, sensitivity=exact, scale=exact / price * (1 + 1e-12), step=step)
 
 

@@ -103,7 +103,7 @@ def plan_together(
     parts = {name: _part(shared[name], chosen, share) for name, share in chosen.shares.items()}
     spent = whole_delta if chosen.law == "gaussian" else 0.0
     others = tuple(strategy for strategy in found if strategy is not chosen)
-    priced = tuple(search.priced(chosen, whole=wholes[chosen.law]) for search in searches)
+    priced = tuple(search.priced(chosen, parts, whole=wholes[chosen.law]) for search in searches)
     plan = PlanTogether(asked, parts, chosen, others, whole_epsilon, spent, priced)
     _check_price(plan)
     _check_cells(plan)

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from chronodp.dataset.joint.series import SharedSeries, same_origin
-from chronodp.dataset.joint.sharing import Shareable, terms_of
+from chronodp.dataset.joint.series import FoundPart, SharedSeries, same_origin
+from chronodp.dataset.joint.sharing import Part, Shareable, terms_of
 from chronodp.dataset.joint.strategies import Strategy
 from chronodp.dataset.records import Records
 from chronodp.engines import Derived, Progress, Sizes, derived_as
@@ -20,7 +20,7 @@ from chronodp.postprocess import Law
 from chronodp.privacy import BoundedRangeCost, Cost, PureCost
 from chronodp.randomness import Entropy
 from chronodp.series import EachPeriod, FindDesign, FindingOrigin, Found, Split, Table, choice_prices
-from chronodp.series.finding import choices_of, design_find, found_by, parts_of
+from chronodp.series.finding import checked_design, choices_of, design_find, found_by, parts_of
 
 __all__ = ["PricedSearch", "Search", "all_choices", "found_of", "left_for_numbers", "searches_for"]
 
@@ -58,8 +58,11 @@ class Search:
         }
         return all(own.get(name) == find and same[name] for name, find in other.finds)
 
-    def priced(self, strategy: Strategy, *, whole: float) -> PricedSearch:
-        """Return the search at its part of the whole price, weighed against the noise that its query will have."""
+    def priced(self, strategy: Strategy, parts: Mapping[str, Part], *, whole: float) -> PricedSearch:
+        """Return the search at its part of the whole price, weighed against the noise that its query will have.
+
+        What it may find is what all that take it can draw; ``parts`` are the queries at their shares.
+        """
         # A query that another answers has the numbers of that one: the same table, or it would not be the finder.
         share = strategy.shares[strategy.sources.get(self.finder, self.finder)]
         names = tuple(name for name, _ in self.query.finds)
@@ -76,11 +79,25 @@ class Search:
             delta,
             EachPeriod(),
             priced=Split(strategy.law, share, choices),
+            others=tuple(
+                FindDesign(
+                    part.table,
+                    tuple(part.finds),
+                    self.share,
+                    None,
+                    part.epsilon,
+                    part.delta,
+                    EachPeriod(),
+                    priced=part.split,
+                )
+                for name, part in parts.items()
+                if name in self.members and name != self.finder and isinstance(part, FoundPart)
+            ),
         )
         origin = self.query.origin
         if not isinstance(origin, Records):
             raise AssertionError("bounds are found for records only")
-        return PricedSearch(design, origin, self.members)
+        return PricedSearch(checked_design(design), origin, self.members)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,8 @@ def _error(design: FindDesign) -> str:
     by, present = (
         (1_000, ", with 1,000 present") if design.table.measure.ratio else (design.table.measure.divisor or 1, "")
     )
-    widths = [f"± {design.half_widths[periods, joint.groups[-1]] / by:.4g}{unit}" for periods in shown]
+    widest = dict(sorted(design.half_widths))  # the most groups of each number of periods
+    widths = [f"± {design.half_widths[periods, widest[periods]] / by:.4g}{unit}" for periods in shown]
     if len(shown) == 1:
         return f"{widths[0]}{present} in 95 of 100 {where}, noise only"
     listed = ", ".join(

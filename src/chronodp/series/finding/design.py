@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,18 +11,19 @@ from functools import cached_property
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import deviations
 from chronodp.privacy import LATER, Claim, Cost, document
+from chronodp.randomness import LARGEST_SCALE, SMALLEST_SCALE
 from chronodp.series.design import Design
 from chronodp.series.finding.edges import Typical
-from chronodp.series.finding.joint import Joint, bounded_table, group_candidates, period_candidates
+from chronodp.series.finding.joint import Drawn, Joint, bounded_table, group_candidates, period_candidates
 from chronodp.series.finding.scale import Scale
 from chronodp.series.found import Find, Found
 from chronodp.series.missing import Missing, check_missing
-from chronodp.series.planner import check_law, design_release
+from chronodp.series.planner import check_drawable, check_law, design_release
 from chronodp.series.split import Split, split_price
 from chronodp.series.table import Table
 from chronodp.series.workloads import Workload
 
-__all__ = ["FindDesign", "design_find", "parts_of"]
+__all__ = ["FindDesign", "checked_design", "design_find", "parts_of"]
 
 _PARTS = (0.08, 0.44, 0.48)  # of what finding costs: for the median, the upper end and the bounds
 _ARGUMENT = "docs/explanation/proofs/finding.md"
@@ -51,6 +53,7 @@ class FindDesign:
         rule: which rule finds bounds.
         missing: the figure of what they take away, if it is asked for.
         priced: what each step costs, where several queries have one price; else it follows from epsilon and delta.
+        others: queries with the same price that take what is found, each at its own reference.
     """
 
     table: Table
@@ -63,6 +66,7 @@ class FindDesign:
     rule: str = RULE
     missing: Missing | None = field(default=None, metadata=LATER)
     priced: Split | None = field(default=None, metadata=LATER)
+    others: tuple[FindDesign, ...] = field(default=(), metadata=LATER)
 
     @property
     def finds_size(self) -> bool:
@@ -117,19 +121,47 @@ class FindDesign:
         return self.edges if self.finds_edges else self.scale
 
     @cached_property
-    def noise(self) -> dict[tuple[int, int], float]:
-        """The error by noise of each candidate number of periods and of groups, for sizes up to 1."""
-        reach = 1.0 if self.finds_size else self.table.measure.reach
+    def noise(self) -> dict[tuple[int, int], Drawn]:
+        """What noise does with each candidate number of periods and of groups; those whose noise can be drawn."""
         pairs = itertools.product(period_candidates(self.table, self.finds), group_candidates(self.table, self.finds))
-        return {(periods, groups): self._error(periods, groups) / reach for periods, groups in pairs}
+        found: dict[tuple[int, int], Drawn] = {}
+        refused: list[InvalidArgument] = []
+        for periods, groups in pairs:
+            try:
+                own, *others = (one.drawn(periods, groups) for one in (self, *self.others))
+            except InvalidArgument as error:
+                refused.append(error)
+            else:
+                found[periods, groups] = Drawn(own.error, min(one.largest for one in (own, *others)))
+        if not found:
+            raise refused[-1]
+        return found
 
-    def _error(self, periods: int, groups: int) -> float:
+    def drawn(self, periods: int, groups: int) -> Drawn:
+        """Return what noise does with so many periods and groups; refuse what cannot be drawn whatever the size is."""
         limited = periods if "max_periods" in self.finds else None
-        table = bounded_table(self.table, size=None, max_periods=limited, max_groups=groups)
+        limit = groups if "max_groups" in self.finds else None
         best, *_ = design_release(
-            table, epsilon=self.epsilon, delta=self.delta, tuned_for=self.tuned_for, split=self.split
+            bounded_table(self.table, size=None, max_periods=limited, max_groups=limit),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            tuned_for=self.tuned_for,
+            split=self.split,
+            missing=self.missing,
         )
-        return best.errors.rmse_mean * table.measure.noise_in_all
+        reach = 1.0 if self.finds_size else self.table.measure.reach
+        error = best.errors.rmse_mean * self.table.measure.noise_in_all / reach
+        if not self.finds_size or self.finds_edges:  # as these will be; bins hang on no edge
+            return Drawn(error, math.inf)
+        # "What can be drawn" of the proof: counts lie on steps of at most 1, so that their noise outgrows the sampler;
+        # all other grids follow the size, up to its place between two powers of two.
+        counts = self.table.periods.measure.whole
+        for noise in best.noises:
+            check_drawable(replace(noise, scale=noise.scale * 2), self.epsilon)
+            coarsest = 1.0 if counts else noise.step
+            check_drawable(replace(noise, scale=noise.scale / 2, step=coarsest), self.epsilon)
+        widest = max(noise.scale for noise in best.noises)
+        return Drawn(error, float(math.floor(LARGEST_SCALE / max(1.0, 2 * widest))) if counts else math.inf)
 
     def joint(self, median: int, upper: int) -> Joint:
         """Return the choice of bounds, given a median and an upper end."""
@@ -145,7 +177,7 @@ class FindDesign:
         """
         reach = 1.0 if self.finds_size else self.table.measure.reach
         times = deviations(self.split.law, 0.95) * reach
-        return {pair: times * noise for pair, noise in self.typical.noise.items()}
+        return {pair: times * drawn.error for pair, drawn in self.noise.items()}
 
     @cached_property
     def typical(self) -> Joint:
@@ -219,8 +251,26 @@ def design_find(
     between = next((find.between for name, find in finds.items() if name == table.measure.size_name), None)
     if missing is not None:
         check_missing(table, missing)
-    design = FindDesign(table, tuple(finds), share, between, epsilon, delta, tuned_for, missing=missing)
-    _ = design.votes.median  # refuses a search that cannot be drawn
+    return checked_design(FindDesign(table, tuple(finds), share, between, epsilon, delta, tuned_for, missing=missing))
+
+
+def checked_design(design: FindDesign) -> FindDesign:
+    """Return a design all of whose outcomes can be drawn; refuse another, before anything is paid."""
+    choices = [design.votes.median]
+    if design.finds_edges:
+        for one in (design, *design.others):  # the noise of bins hangs on no edge
+            _ = one.release_design(Found(scale=1.0, edges=one.table.periods.measure.bin_edges))
+    else:
+        low, high = design.typical.ends
+        if low > high:
+            allowed = f"with a smaller first end: noise can be drawn for at most {high:,.0f} rows of one person"
+            raise InvalidArgument("between", design.between, allowed)
+        choices += [design.scale.tail, design.typical.choice]
+    for choice in choices:
+        # That of bounds follows a public change, whose place between two powers of two is known at the end only.
+        if not 2 * SMALLEST_SCALE <= choice.scale <= LARGEST_SCALE / 2:
+            allowed = "such that its part for finding bounds is a choice that can be drawn: neither tiny nor huge"
+            raise InvalidArgument("epsilon", design.epsilon, allowed)
     return design
 
 

@@ -22,6 +22,7 @@ from chronodp.series.table import Table
 
 __all__ = ["FARTHEST", "Typical", "edges_at", "edges_shape"]
 
+_APART = 2.0**-20
 FARTHEST = 64.0  # times the typical size: values beyond it are left out
 
 
@@ -48,7 +49,8 @@ def edges_at(shape: Sequence[float], size: float, between: tuple[float, float] |
     """
     above = [edge * size for edge in shape if edge > 0]
     if between is not None and above[-1] > between[1]:
-        kept = [edge for edge in above if edge < between[1]]
+        # None so near the end that what would lie beyond it finds no room between the two.
+        kept = [edge for edge in above if edge < between[1] * (1 - _APART)]
         # What would lie beyond the end divides evenly what is left before it.
         first, left = (kept[-1] if kept else 0.0), len(above) - len(kept)
         width = between[1] - first

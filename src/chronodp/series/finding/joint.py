@@ -19,7 +19,7 @@ from chronodp.series.finding.scale import mechanism_for
 from chronodp.series.table import Table
 from chronodp.series.voters import voters_of
 
-__all__ = ["Joint", "bounded_table", "candidates_up_to", "group_candidates", "period_candidates"]
+__all__ = ["Drawn", "Joint", "bounded_table", "candidates_up_to", "group_candidates", "period_candidates"]
 
 _FINEST = range(-8, 13)  # quarter octaves about the upper end of means in which the largest size is looked for
 _CAP_PART, _CAP_LEAST, _CAP_MOST, _CAP_TAIL = 0.07, 0.1, 16.0, 0.2
@@ -67,6 +67,19 @@ def bounded_table(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What noise does to numbers of so many periods and groups.
+
+    Attributes:
+        error: by noise, for sizes up to 1.
+        largest: the largest size whose noise can be drawn; infinite where the grid grows with it.
+    """
+
+    error: float
+    largest: float
+
+
 @dataclass(frozen=True)
 class Joint:
     """The choice of all bounds, given a scale; all public.
@@ -74,7 +87,7 @@ class Joint:
     Attributes:
         table: at the reference bounds: sizes of 1 where they are found, else as declared; all periods and groups.
         finds: the names of the bounds that are found.
-        noise: the error by noise of each number of periods and of groups, for sizes up to 1.
+        noise: of each number of periods and of groups whose noise can be drawn.
         law: of the noise.
         epsilon: of this choice.
         median: the half octave of the median of means over all periods.
@@ -84,7 +97,7 @@ class Joint:
 
     table: Table
     finds: tuple[str, ...]
-    noise: Mapping[tuple[int, int], float]
+    noise: Mapping[tuple[int, int], Drawn]
     law: Law
     epsilon: float
     median: int
@@ -114,17 +127,24 @@ class Joint:
         quarters = [*_FINEST]
         while quarters[-1] < 4 * math.log2(spread):
             quarters.append(quarters[-1] + 2)
-        found = self._between(self.end * 2.0 ** (index / 4) for index in quarters)
+        found = (self.end * 2.0 ** (index / 4) for index in quarters)
         if self.table.measure.whole:
-            return tuple(sorted({float(max(1, round(size))) for size in found}))
-        return found
+            return self._between(float(max(1, round(size))) for size in found)
+        return self._between(found)
 
     def _between(self, sizes: Iterable[float]) -> tuple[float, ...]:
-        """Return candidates moved between the public ends, if there are any."""
-        if self.between is None:
-            return tuple(sizes)
-        low, high = self.between
+        """Return candidates moved between the public ends, and to the largest whose noise can be drawn."""
+        low, high = self.ends
         return tuple(sorted({min(max(size, low), high) for size in sizes}))
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Between which sizes all candidates lie; the first is above the second where no noise can be drawn."""
+        low, high = self.between or (0.0, math.inf)
+        if self.table.measure.whole:
+            high = max(1.0, high if math.isinf(high) else math.floor(high))
+            low = min(float(math.ceil(low)), high)
+        return low, min(high, max(drawn.largest for drawn in self.noise.values()))
 
     @cached_property
     def grid(self) -> Grid:
@@ -142,22 +162,18 @@ class Joint:
         return tuple(dict.fromkeys(max(1, round(size / self.grid.step)) for size in self._sizes))
 
     def size_of(self, steps: int) -> float:
-        """Return a candidate for the largest size in the column's own numbers, never past a declared end."""
-        size = steps * self.grid.step  # to the nearest step, so it may pass the end by a part of one
-        if self.between is None:
-            return size
-        end = self.between[1]
-        return min(size, float(max(1, math.floor(end))) if self.table.measure.whole else end)
+        """Return a candidate for the largest size in the column's own numbers, never past the last end."""
+        return min(steps * self.grid.step, self.ends[1])  # to the nearest step, so it may pass the end by a part of one
 
     @cached_property
     def periods(self) -> tuple[int, ...]:
-        """Candidates for how many periods of a person count."""
-        return period_candidates(self.table, self.finds)
+        """Candidates for how many periods of a person count, with some number of groups."""
+        return tuple(sorted({periods for periods, _ in self.noise}))
 
     @cached_property
     def groups(self) -> tuple[int, ...]:
-        """Candidates for in how many groups of a period a person counts."""
-        return group_candidates(self.table, self.finds)
+        """Candidates for in how many groups of a period a person counts, with some number of periods."""
+        return tuple(sorted({groups for _, groups in self.noise}))
 
     @property
     def cap(self) -> int:
@@ -171,7 +187,7 @@ class Joint:
         # median: there are more who hold much.
         voters, horizon = voters_of(self.table), self.table.horizon
         periods = horizon if voters.whole_person else voters.held
-        noise = self.noise[self.periods[-1], self.groups[-1]]
+        noise = self.noise[max(self.noise)].error
         if self.table.measure.norm is not None:
             noise *= math.sqrt(horizon * self.table.groups)  # of a series that is 1 in every cell
         factor = 1 if not voters.altered else 2
@@ -203,8 +219,23 @@ class Joint:
 
     @cached_property
     def candidates(self) -> list[tuple[int, int, int]]:
-        """Every candidate: periods, groups and size in steps, the last changing first."""
-        return list(itertools.product(self.periods, self.groups, self.sizes))
+        """Every candidate whose noise can be drawn: periods, groups and size in steps, the last changing first."""
+        return list(itertools.compress(self._asked, self._drawn))
+
+    @property
+    def _asked(self) -> Iterable[tuple[int, int, int]]:
+        """What losses are asked of: engines add them up for each number of periods, of groups and of sizes."""
+        return itertools.product(self.periods, self.groups, self.sizes)
+
+    @cached_property
+    def _drawn(self) -> list[bool]:
+        """Whether the noise of each can be drawn."""
+        if not self.finds_size:
+            return [(periods, groups) in self.noise for periods, groups, _ in self._asked]
+        return [
+            (drawn := self.noise.get((periods, groups))) is not None and self.size_of(size) <= drawn.largest
+            for periods, groups, size in self._asked
+        ]
 
     def words(self, place: int) -> str:
         """Return a candidate in words."""
@@ -215,8 +246,8 @@ class Joint:
         """Return -max(loss, noise) of each candidate, in steps: it falls by 0 … cap with a loss that grows so."""
         # Losses are over all periods and groups; so is the noise here.
         cells = self.table.horizon * self.table.groups
-        pairs = zip(self.candidates, losses, strict=True)
-        return [-max(loss, round(size * self.noise[k, g] * cells)) for (k, g, size), loss in pairs]
+        pairs = itertools.compress(zip(self._asked, losses, strict=True), self._drawn)
+        return [-max(loss, round(size * self.noise[k, g].error * cells)) for (k, g, size), loss in pairs]
 
     def pick(self, losses: Sequence[int], entropy: Entropy) -> int:
         """Draw a candidate's place."""

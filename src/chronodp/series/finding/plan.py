@@ -23,7 +23,7 @@ from chronodp.randomness import Entropy
 from chronodp.report import watched
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.finding.describe import describe_find
-from chronodp.series.finding.design import FindDesign, design_find
+from chronodp.series.finding.design import FindDesign, checked_design, design_find
 from chronodp.series.finding.edges import Typical
 from chronodp.series.finding.joint import Joint
 from chronodp.series.finding.scale import Scale
@@ -126,7 +126,7 @@ class FindPlan(StagedPlan[Sizes, Release]):
         if found is None:
             # A reference of all periods means all of the new ones.
             periods = table.horizon if "max_periods" in design.finds else table.max_periods
-            return FindPlan(replace(design, table=replace(table, max_periods=periods)), origin)
+            return FindPlan(checked_design(replace(design, table=replace(table, max_periods=periods))), origin)
         check_kind("found", found, Found, "release.found of an earlier release")
         bounds = replace(design, table=table).bounded(found)
         limit = None if bounds.max_periods is None else min(bounds.max_periods, bounds.horizon)
