@@ -30,7 +30,16 @@ __all__ = ["check_path", "closed_file", "line_of", "parse_arrays", "parse_json",
 
 # Complaints of the reader of TOML that repeat a key or a letter of the text.
 _REPEATING = ("Cannot ", "Duplicate ", "Illegal character", "Found invalid character")
-_HEADER = re.compile(r"^\s*(?P<brackets>\[{1,2})\s*(?P<path>[^\]]+?)\s*\]{1,2}\s*(#.*)?$")
+_DEEPEST_KEY = 32  # parts of a key of TOML, as `a.b.c` has three
+
+# A text or a comment is taken as one mark, closed or not, and never looked at twice: the time stays linear.
+_TOML_MARKS = re.compile(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5})?|'{3}(?:[^']|'(?!''))*+(?:'{3,5})?'''
+    r"""|"(?:[^"\\\n]|\\[^\n])*+"?|'[^'\n]*+'?|\#[^\n]*+|[.\n=,\[\]{}]""",
+    re.DOTALL,
+)
+_BETWEEN_KEYS = "\n=,[]{}"
+_HEADER = re.compile(r"^\s*+(?P<brackets>\[{1,2})\s*+(?P<path>[^\]]*[^\]\s])\s*+\]{1,2}\s*(#.*)?$")
 _KEY = re.compile(r"""^\s*(?P<path>(?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
@@ -55,10 +64,24 @@ def parse_json(text: str | bytes) -> Any:
 
 def parse_toml(argument: str, name: str, text: str) -> dict[str, Any]:
     """Return what a TOML text says; ``name`` is what it is called where it is refused."""
+    _check_keys(argument, name, text)
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidArgument(argument, name, f"a TOML file ({_reason(error)})", place=True) from None
+
+
+def _check_keys(argument: str, name: str, text: str) -> None:
+    """Refuse keys of many parts: Python's reader takes time and memory by the square of them, and by each line below.
+
+    Up to the first error, where that reader stops, it sees the same texts and comments as are skipped here.
+    """
+    dots = 0
+    for mark in _TOML_MARKS.finditer(text):
+        dots = dots + 1 if mark[0] == "." else 0 if mark[0] in _BETWEEN_KEYS else dots
+        if dots >= _DEEPEST_KEY:
+            allowed = f"a TOML file (a key in it has more than {_DEEPEST_KEY} parts)"
+            raise InvalidArgument(argument, name, allowed, place=True)
 
 
 def line_of(text: str, path: tuple[str | int, ...]) -> int:

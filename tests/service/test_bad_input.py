@@ -40,6 +40,14 @@ def wait_for_status(house: House, status: str) -> None:
         (b"[" * 100_000, "application/json", 400, "malformed"),
         (b'{"a":' * 50 + b"1" + b"}" * 50, "application/json", 400, "malformed"),
         (b"\xff\xfe{}", "application/json", 400, "malformed"),
+        *(
+            (('{"a":' * 9 + "[" * 3000).encode(encoding), "application/json", 400, "malformed")
+            for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+        ),
+        *(
+            ('{"measure": {"kind": "count"}, "epsilon": 0.5}'.encode(encoding), "application/json", 400, "malformed")
+            for encoding in ("utf-16", "utf-16-le", "utf-32-be", "utf-8-sig")
+        ),
         (b'{"epsilon": NaN}', "application/json", 400, "malformed"),
         (b'{"epsilon": ' + b"9" * 5000 + b"}", "application/json", 400, "malformed"),
         (b'{"by": {"\\ud800": ["a"]}}', "application/json", 400, "malformed"),

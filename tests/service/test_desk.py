@@ -138,6 +138,39 @@ def test_a_policy_is_checked_by_its_text_alone(house: House, tmp_path: Path) -> 
     assert "other_people" in same["problem"]["message"]  # that the text says by itself
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a." * 400 + "a = 1",
+        "[" + "a." * 400 + "a]\nb = 1",
+        "[[" + "a . " * 40 + "a]]",
+        "x = {" + "'a'." * 40 + "a = 1}",
+        's = """a"""""\n' + '"a".' * 40 + "a = 1",
+        "s = '''a''''\n# '\n" + "a." * 40 + "a = 1",
+    ],
+)
+def test_keys_of_many_parts_are_not_even_read(house: House, text: str) -> None:
+    told = pasted(house, "olga", text)
+    assert "a key in it has more than 32 parts" in told["problem"]["message"]
+
+
+def test_dots_that_part_no_keys_are_read(house: House, tmp_path: Path) -> None:
+    text = write_policy(tmp_path).read_text(encoding="utf-8")
+    dots = "." * 100
+    told = pasted(house, "olga", f"# {dots}\n" + text + f'\n# "{dots}\n')
+    assert told["problem"] is None
+    for odd in (
+        f'"{dots}"',
+        f'"\\"{dots}"',
+        f"'{dots}'",
+        f'"""\n"{dots}""""',
+        f"'''\n'{dots}''''",
+        f"[{'1.5, ' * 50}]",
+    ):
+        told = pasted(house, "olga", text + f"\n[datasets.meters.odd]\nodd = {odd}\n")
+        assert "parts" not in told["problem"]["message"], odd
+
+
 def test_what_is_wrong_in_a_policy_is_told_with_its_line_and_without_its_values(house: House, tmp_path: Path) -> None:
     text = write_policy(tmp_path).read_text(encoding="utf-8")
     lines = text.splitlines()

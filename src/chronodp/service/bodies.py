@@ -26,7 +26,7 @@ _Message: TypeAlias = MutableMapping[str, Any]
 _Receive: TypeAlias = Callable[[], Awaitable[_Message]]
 
 # A text is taken as one mark, closed or not, and never looked at twice: the time stays linear in the length.
-_MARKS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
 class BodyRefused(Exception):
@@ -130,19 +130,20 @@ def check_body(body: bytes) -> str | None:
     >>> check_body(b'{"a": [1, 2]}'), check_body(b"[" * 40)
     (None, 'it is nested more than 32 deep')
     """
+    try:
+        text = body.decode("utf-8")  # once: Python's reader of bytes would guess UTF-16 and UTF-32 as well
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
     depth = 0
-    for mark in _MARKS.finditer(body):
-        if mark[0] in (b"[", b"{"):
+    for mark in _MARKS.finditer(text):
+        if mark[0] in ("[", "{"):
             depth += 1
             if depth > DEEPEST:
                 return f"it is nested more than {DEEPEST} deep"
-        elif mark[0] in (b"]", b"}"):
+        elif mark[0] in ("]", "}"):
             depth -= 1
     try:
-        content = json.loads(body, parse_constant=_refuse_constant)
-        _check_texts(content)
-    except UnicodeDecodeError:
-        return "it is not UTF-8"
+        _check_texts(json.loads(text, parse_constant=_refuse_constant))
     except _BadText as error:
         return str(error)
     except ValueError:
