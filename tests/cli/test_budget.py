@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 import sqlite3
 from collections.abc import Callable
@@ -150,6 +151,7 @@ def test_verify_offline(place: str, tmp_path: Path, refuse: Callable[..., str]) 
     (tmp_path / "key.txt").write_text(key + "\n", encoding="ascii")
     Path(place).unlink()  # nothing but the files is needed
     assert "Valid. The certificate is genuine" in run("verify", str(release), "--public-key", key)
+    assert "They are of meters." in run("verify", str(chain), "--public-key", key)
     assert "All 2 links are genuine" in run("verify", str(chain), "--public-key", str(tmp_path / "key.txt"))
     export = json.loads(chain.read_text(encoding="utf-8"))
     head = export["head"]
@@ -170,6 +172,10 @@ def test_verify_offline(place: str, tmp_path: Path, refuse: Callable[..., str]) 
         ({**export, "links": export["links"][1:]}, "a link before it is missing"),
         ({**export, "links": export["links"][:1]}, "newer links are missing"),
         ({**export, "links": [{"body": 1}]}, "lacks its body"),
+        ({**export, "dataset": "others"}, "called by another dataset's name"),
+        ({**export, "dataset": ["meters"]}, "called by another dataset's name"),
+        ({**export, "public_key": base64.b64encode(bytes(32)).decode()}, "names another public key"),
+        ({**export, "links": [], "head": "0" * 64}, "holds no link"),
         ({"release": 5}, "neither a release"),
         ([], "no release and no chain"),
     ):

@@ -61,6 +61,11 @@ def test_from_a_plan_to_a_downloaded_release(house: House) -> None:
     chain = house.get("eve", "/datasets/meters/chain").json()
     links = [SignedLink(link["body"], link["signature"]) for link in chain["links"]]
     assert [link.request for link in verify_chain(links, chain["public_key"], head=chain["head"])] == ["ana/load"]
+    assert house.post("ben", "/verify", chain).json()["valid"]
+    for name, other in (("dataset", "other"), ("public_key", "A" * 44)):
+        assert not house.post("ben", "/verify", chain | {name: other}).json()["valid"]
+    for nothing in ({"links": []}, chain | {"links": [], "head": "0" * 64}):
+        assert house.post("ben", "/verify", nothing).status_code == 422
     (claim,) = house.get("ben", "/claims").json()
     assert claim["argument"] == "docs/explanation/proofs/release.md"
 

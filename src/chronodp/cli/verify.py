@@ -52,6 +52,7 @@ def verify(
     `chronodp verify meters-dossier --public-key public.key`
     """
     from chronodp.ledger import (
+        check_labels,
         check_parts,
         check_public_key,
         is_arrow_file,
@@ -73,9 +74,11 @@ def verify(
         if own is not None and not isinstance(own, str):
             raise CertificateInvalid("the head of the chain is no digest")
         links = verify_chain(_signed_links(document["links"], file), key, head=own if head is None else head)
+        check_labels(links, key, dataset=document.get("dataset"), public_key=document.get("public_key"))
         said = f"All {len(links)} links are genuine and none is missing" + (
             "." if head else " up to the file's own head."
         )
+        said += f" They are of {links[0].dataset}."
     else:
         release = document.get("release")
         if not isinstance(release, str):
@@ -87,7 +90,7 @@ def verify(
         print_json({"valid": True, "links": len(links), "requests": [link.request for link in links]})
         return
     console = terminal()
-    console.print(Text.assemble(("Valid.", "bold green"), f" {said}"))
+    console.print(Text.assemble(("Valid.", "bold green"), f" {shown(said)}"))
     if len(links) == 1:
         console.print(str(links[0].certificate))
     for said in dict.fromkeys(link.restored for link in links if link.restored):

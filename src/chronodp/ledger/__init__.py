@@ -9,6 +9,7 @@ from chronodp.ledger.certificates import (
     BEGINNING as BEGINNING,
     Link,
     SignedLink,
+    check_labels as check_labels,
     check_signed as check_signed,
     digest as digest,
     sign as sign,

@@ -25,6 +25,7 @@ __all__ = [
     "Link",
     "RestoredLink",
     "SignedLink",
+    "check_labels",
     "check_signed",
     "digest",
     "sign",
@@ -186,6 +187,19 @@ def verify_chain(
             f"the chain of {len(links)} links does not end at the given head: newer links are missing"
         )
     return links
+
+
+def check_labels(links: Sequence[Link], key: str, *, dataset: object = None, public_key: object = None) -> None:
+    """Raise unless a chain has links, and is what the file around it calls it, as far as that says anything.
+
+    What stands around links is not signed. ``key`` is the one with which they were verified.
+    """
+    if not links:
+        raise CertificateInvalid("the chain holds no link: there is nothing to verify")
+    if dataset is not None and dataset != links[0].dataset:
+        raise CertificateInvalid("the chain is called by another dataset's name than the one that its links are of")
+    if public_key is not None and public_key != key:
+        raise CertificateInvalid("the chain names another public key than the one that it was verified with")
 
 
 def check_signed(link: Link, text: str, *, whole: str | None = None) -> None:

@@ -14,6 +14,7 @@ from chronodp.ledger import (
     SignedLink,
     StoredRelease,
     chain_pieces,
+    check_labels,
     digest,
     numbers_in,
     release_pieces,
@@ -44,7 +45,13 @@ class Checked(BaseModel):
 
     release: str | None = Field(None, description="The text of a release.")
     link: dict[str, Any] | None = Field(None, description="Its signed link: body and signature.")
-    links: list[dict[str, Any]] | None = Field(None, max_length=100_000, description="A chain, oldest first.")
+    links: list[dict[str, Any]] | None = Field(
+        None, min_length=1, max_length=100_000, description="A chain, oldest first."
+    )
+    dataset: str | None = Field(None, max_length=1000, description="The dataset that the chain is said to be of.")
+    public_key: str | None = Field(
+        None, max_length=1000, description="The key that the chain is said to be signed with."
+    )
     first: int = Field(
         1,
         ge=1,
@@ -201,6 +208,7 @@ def check(request: Request, caller: Anyone, checked: Checked) -> shapes.Verified
     try:
         if checked.links is not None:
             links = verify_chain([_signed(link) for link in checked.links], key, head=checked.head, first=checked.first)
+            check_labels(links, key, dataset=checked.dataset, public_key=checked.public_key)
             why = f"All {len(links)} links are genuine and none is missing up to the newest of them."
         elif checked.link is not None:
             links = [verify(_signed(checked.link), key, release=checked.release)]

@@ -51,7 +51,7 @@ const walk = async (api, dataset, number, signal) => {
     const stretch = last ? [last, ...chain.links] : chain.links;
     const head = next ? null : chain.head;
     const verdict = stretch.length
-      ? await api.post("/verify", { links: stretch, first: last ? links : 1, head }, signal)
+      ? await api.post("/verify", { dataset, links: stretch, first: last ? links : 1, head }, signal)
       : { valid: true, why: NOTHING };
     links += chain.links.length;
     last = chain.links.at(-1) ?? last;
