@@ -17,7 +17,7 @@ import numpy as np
 
 from chronodp import User
 from chronodp.engines import entry_of
-from chronodp.errors import StreamConflict, UnknownStream
+from chronodp.errors import InvalidArgument, StreamConflict
 from chronodp.ledger import FileWitness, Fulfilled, Ledger, StreamState
 from chronodp.lifetime.entries import Entries
 from chronodp.lifetime.events import forget, pack_event, same
@@ -59,12 +59,9 @@ class Life:
     def open(self) -> None:
         """Pay, unless that was done before; of several jobs one does."""
         self.ledger.open("meters", unit=User(), epsilon=1.0)
-        try:
-            self.ledger.resume_stream(NAME)
-        except UnknownStream:
-            if not (self.tally._folder).exists():
+        while self.ledger.stored.stream(NAME) is None:
+            with suppress(StreamConflict, InvalidArgument):  # another job is making the folder, or has paid
                 self.tally.make()
-            with suppress(StreamConflict):
                 self.ledger.open_stream("meters", NAME, cost=COST, unit=User(), plan="life", state=BEGINNING)
 
     def stands(self) -> StreamState:

@@ -127,7 +127,7 @@ def test_a_share_takes_the_bytes_that_a_life_needs(tmp_path: Path, life: int) ->
     tally.write(2, entries)
     tally.announce(2)
     again = tally_in(tmp_path / "t", life=life)
-    (tmp_path / "t" / "announced").unlink()
+    mark(tmp_path / "t", 1)
     again.verify(1, head)
     assert used(again, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, 1]
     assert used(tally, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, min(life, 2)]
@@ -137,6 +137,78 @@ def test_a_share_takes_the_bytes_that_a_life_needs(tmp_path: Path, life: int) ->
         tally_in(tmp_path / "t", life=LONGEST_LIFE + 1)
 
 
+def mark(folder: Path, step: int) -> None:
+    """Leave the marks of a folder as they were after a step."""
+    (folder / "announced").write_text(f'{{"saw":{{"load":{step}}}}}', encoding="ascii")
+
+
+def test_a_mark_that_is_lost_or_behind_is_refused(tmp_path: Path) -> None:
+    for steps in range(5):
+        folder = tmp_path / f"t{steps}"
+        tally, heads = filled(folder, steps_of(*range(1, steps + 1)))
+        kept = (folder / "announced").read_bytes()
+        edits = [b"", b"\n", b'{"saw":{"lord":9}}', *(b'{"saw":{"load":%d}}' % old for old in range(steps - 1))]
+        for edit in (None, *edits):
+            (folder / "announced").unlink()
+            if edit is not None:
+                (folder / "announced").write_bytes(edit)
+            for ask in (tally_in(folder), tally):
+                with pytest.raises(TallyMismatch, match=f"step {steps} in the tally of 'load' is not marked"):
+                    ask.verify(steps, heads[steps])
+                with pytest.raises(TallyMismatch, match="is not marked"):  # nor is it made up for without a word
+                    ask.announce(steps)
+            (folder / "announced").write_bytes(kept)
+            tally.verify(steps, heads[steps])
+        (folder / "announced").write_bytes(b"no marks")
+        with pytest.raises(LedgerUnavailable, match="announced is damaged"):
+            tally.verify(steps, heads[steps])
+
+
+def test_a_step_whose_job_died_is_marked_before_the_next_is_committed(tmp_path: Path) -> None:
+    tally, heads = filled(tmp_path / "t", steps_of(1, 2))
+    for step in (3, 4, 5):  # each dies between the commit and the mark
+        job = tally_in(tmp_path / "t")
+        job.verify(step - 1, heads[step - 1])
+        heads.append(job.write(step, steps_of(1)[0]))
+    tally.verify(5, heads[5])
+    with pytest.raises(LedgerSetBack, match="its tally has seen 5"):
+        tally.verify(4, heads[4])
+
+
+def test_a_folder_that_is_not_the_series_own_is_called_so(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tally, heads = filled(folder, steps_of(1, 2, 3))
+    kept = (folder / "series").read_bytes()
+    for edit in (None, b"", kept[:-1], kept + b"0", bytes([kept[0] ^ 1]) + kept[1:], b"\xff"):
+        (folder / "series").unlink(missing_ok=True)
+        if edit is not None:
+            (folder / "series").write_bytes(edit)
+        for ask in (tally.seen, lambda: tally.verify(3, heads[3]), lambda: tally.announce(3)):
+            with pytest.raises(TallyMismatch, match="is not that of the tally of 'load'"):
+                ask()
+    (folder / "series").write_bytes(kept)
+    tally.verify(3, heads[3])
+    for other in (tally_in(folder, name="other"), tally_in(folder, keys=Keys.create())):
+        with pytest.raises(TallyMismatch, match="is not that of the tally"):  # not that a ledger was set back
+            other.seen()
+
+
+def test_segments_that_are_kept_beside_their_base_are_checked_too(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tally, heads = filled(folder, steps_of(1, 2, 3))
+    tally.compact(keep=3)
+    tally.verify_merged()
+    path = segment_of(folder, 2)
+    content = path.read_bytes()
+    for changed in (content[:-1], content[:200] + bytes([content[200] ^ 1]) + content[201:], None):
+        path.unlink()
+        if changed is not None:
+            path.write_bytes(changed)
+        tally.verify(3, heads[3])  # the base tells the same
+        with pytest.raises(TallyMismatch, match="step 2 in the tally of 'load'"):
+            tally.verify_merged()
+
+
 def test_a_ledger_behind_its_tally_is_refused(tmp_path: Path) -> None:
     tally, heads = filled(tmp_path / "t", steps_of(1, 2, 3))
     for step in (0, 1, 2):  # by one as well: the mark tells a step that was announced from one that nobody committed
@@ -144,19 +216,20 @@ def test_a_ledger_behind_its_tally_is_refused(tmp_path: Path) -> None:
             LedgerSetBack, match=rf"knows {step} steps of 'load' and its tally has seen 3: .*restored fr"
         ):
             tally.verify(step, heads[step])
-    (tmp_path / "t" / "announced").unlink()
+    mark(tmp_path / "t", 1)
     with pytest.raises(LedgerSetBack, match="its tally has seen 2"):  # by segments alone
         tally.verify(1, heads[1])
     tally.verify(2, heads[2])  # what it would be if nobody had committed the third
     tally.verify(3, heads[3])
     tally.compact()
+    mark(tmp_path / "t", 2)
     with pytest.raises(LedgerSetBack, match="its tally has seen 3"):  # by its base
         tally.verify(2, heads[2])
 
 
 def test_a_tally_behind_its_ledger_is_refused(tmp_path: Path) -> None:
     tally, heads = filled(tmp_path / "t", steps_of(1, 2, 3))
-    (tmp_path / "t" / "announced").unlink()
+    mark(tmp_path / "t", 2)
     segment_of(tmp_path / "t", 3).unlink()
     for one in (tally, tally_in(tmp_path / "t")):
         with pytest.raises(TallyMismatch, match="step 3 in the tally of 'load' is missing"):
@@ -196,11 +269,12 @@ def test_segments_of_other_steps_series_and_keys_do_not_serve(tmp_path: Path) ->
     shutil.copy(one, two)  # the same people and amounts: the step alone differs
     with pytest.raises(TallyMismatch, match="step 2"):
         tally.verify(2, heads[2])
-    for other in (tally_in(tmp_path / "t", name="other"), tally_in(tmp_path / "t", keys=Keys.create())):
+    for place, options in (("u", {"name": "other"}), ("v", {"keys": Keys.create()}), ("w", {"life": LIFE << 16})):
+        other = tally_in(tmp_path / place, **options)  # type: ignore[arg-type]
+        other.make()
+        shutil.copy(one, tmp_path / place)
         with pytest.raises(TallyMismatch, match="step 1"):
             other.verify(1, heads[1], seen=Seen(0, 0, 0))
-    with pytest.raises(TallyMismatch, match="step 1"):
-        tally_in(tmp_path / "t", life=LIFE << 16).verify(1, heads[1], seen=Seen(0, 0, 0))
 
 
 def test_a_base_of_another_history_does_not_serve(tmp_path: Path) -> None:

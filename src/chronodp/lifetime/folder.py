@@ -3,7 +3,7 @@
     000000000007.3f9a01c2.segment     what step 7 took, or what a job that lost, or died, would have taken
     000000000007.base                 what all steps up to 7 took
     000000000008.a01b7c44.new         a file that is being written
-    announced                         the last step that anyone was told of
+    announced                         the last step that anyone was told of, 0 before the first
     series                            whose folder it is: two series in one would take each other's files for orphans
 
 Several jobs may write a segment of the same step, each under a random name, and one of them commits: so nobody can
@@ -34,6 +34,7 @@ __all__ = [
     "Missing",
     "base_path",
     "check_folder",
+    "check_owner",
     "find_chain",
     "keep_name",
     "make_folder",
@@ -163,12 +164,28 @@ def make_folder(folder: Path, series: str) -> None:
         if not any(folder.iterdir()):
             with contextlib.suppress(FileExistsError):
                 _write_alone(folder / SERIES, series)
-        others = any(path.name != SERIES for path in folder.iterdir())
-        if others or (folder / SERIES).read_text(encoding="ascii", errors="replace") != series:
+        others = any(path.name not in (SERIES, MARK) for path in folder.iterdir())
+        if others or _owner(folder) != series:
             raise InvalidArgument("tally", folder.name, "a folder that is new or empty: this one holds something")
         sync_folder(folder)
     except OSError:
         raise LedgerUnavailable(f"the folder {folder.name!r} cannot be made; nothing was spent") from None
+
+
+def check_owner(folder: Path, series: str, name: str) -> None:
+    """Raise unless a folder is that of a series."""
+    try:
+        found = _owner(folder)
+    except FileNotFoundError:
+        found = ""
+    except OSError:
+        raise LedgerUnavailable(f"the folder of the tally of {name!r} cannot be read; nothing was released") from None
+    if found != series:
+        raise TallyMismatch(
+            f"the folder {folder.name!r} is not that of the tally of {name!r}: it is another series', or its file "
+            f"{SERIES!r} is missing or was changed. Name the right folder, put the newest copy of it back, or rebuild "
+            "it from the tables; nothing was released"
+        )
 
 
 def check_folder(folder: Path, name: str) -> None:
@@ -182,6 +199,10 @@ def check_folder(folder: Path, name: str) -> None:
         raise LedgerUnavailable(
             f"the folder of the tally of {name!r} is missing, read-only or on a full disk; nothing was released"
         )
+
+
+def _owner(folder: Path) -> str:
+    return (folder / SERIES).read_text(encoding="ascii", errors="replace")
 
 
 def keep_name(path: Path, name: str) -> None:

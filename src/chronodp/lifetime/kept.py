@@ -84,8 +84,13 @@ class KeptSeries:
         return lives
 
     def verify(self) -> None:
-        """Check every file of the tally against the ledger, and the ledger against the tally; raise if they differ."""
-        self._stands()
+        """Check every file of the tally against the ledger, and the ledger against the tally; raise if they differ.
+
+        Files that a job left which died, or lost to another, are no part of it: nothing rests on them.
+        """
+        tally, _, _ = self._stands()
+        if self._design.reissues:
+            tally.verify_merged()
 
     def compact(self) -> None:
         """Merge the files of the tally into one, which is quicker to read; with reissues bought, all are kept."""

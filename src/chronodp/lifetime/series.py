@@ -67,7 +67,7 @@ class LifetimeSeries(KeptSeries, ABC):
     def _resumed(cls, ledger: Ledger, name: str, *, tally: str | Path) -> Self:
         """Return a series where it stands; its tally must be the ledger's."""
         series, _, _ = cls._held(ledger, name, tally)
-        series.verify()
+        series._stands()
         return series
 
     def takes(

@@ -22,6 +22,7 @@ from chronodp.lifetime.folder import (
     Listing,
     Missing,
     base_path,
+    check_owner,
     find_chain,
     keep_name,
     make_folder,
@@ -44,7 +45,7 @@ class Seen:
     """How far a tally was seen to have come, before the ledger was read.
 
     Attributes:
-        announced: the last step that anyone was told of.
+        announced: the last step that anyone was told of; 0 before the first.
         segment: the newest step that a segment is of; one more than was committed where a job is under way, or died.
         base: the newest step that a base holds.
     """
@@ -105,6 +106,10 @@ class LifeTally:
     def make(self) -> None:
         """Make the folder of a new series, before its opening is paid; an empty one is taken as it is."""
         make_folder(self._folder, self._series)
+        if self._marks.newest(self._name):
+            raise InvalidArgument("tally", self._folder.name, "a folder that is new or empty: this one has a history")
+        self._marks.saw(self._name, 0)  # from now on a mark that is not there was lost
+        keep_name(self._folder / MARK, self._name)
 
     def discard(self) -> None:
         """Remove every file of a tally that is refused, or that was made for nothing."""
@@ -124,6 +129,7 @@ class LifeTally:
     def seen(self) -> Seen:
         """Return how far the folder has come. Ask before the ledger is read, since others go on meanwhile."""
         listing = Listing.of(self._folder, self._name)
+        check_owner(self._folder, self._series, self._name)  # first: what is another's says nothing of this one
         return Seen(self._marks.newest(self._name), listing.newest_segment, listing.newest_base)
 
     def verify(self, step: int, head: bytes, *, seen: Seen | None = None) -> None:
@@ -148,7 +154,10 @@ class LifeTally:
             except Missing as missing:  # perhaps merged by another job, into a base that is there by now
                 lost = missing.step
                 continue
+            marked = self._check_marked(step)
             self._step, self._head = step, head
+            if marked < step:  # who committed it died before; and the next is never committed before this is marked
+                self._marks.saw(self._name, step)
             self._clear(listing, {found.path for found in chain})
             self._reached("tally read")
             return
@@ -188,11 +197,9 @@ class LifeTally:
 
         Whoever returns what was stored before calls this first as well: who stored it may have died.
         """
-        mark = self._folder / MARK
-        new = not mark.exists()
+        check_owner(self._folder, self._series, self._name)
+        self._check_marked(step)
         self._marks.saw(self._name, step)
-        if new:
-            keep_name(mark, self._name)
         self._reached("announced")
         written = self._written
         if written is not None and written.step == step:
@@ -225,6 +232,17 @@ class LifeTally:
         for path in listing.unfinished:
             remove_abandoned(path)
 
+    def verify_merged(self) -> None:
+        """Check the segments that are kept beside the base that holds them too: all of them, for corrections."""
+        _ = self._verified
+        listing = Listing.of(self._folder, self._name)
+        try:
+            for found in self._chain(listing, self._step, self._head, until=0):
+                if found.step <= listing.newest_base:
+                    self._entries(found)
+        except Missing as missing:
+            raise mismatch(self._name, missing.step, "is missing") from None
+
     def entries_of(self, step: int) -> Entries:
         """Return who paid what in one step, if its segment is still there."""
         _ = self._verified
@@ -254,6 +272,18 @@ class LifeTally:
                 "ledger back. Without one this series has ended: people would count again for what they have used up. "
                 "Nothing was released"
             )
+
+    def _check_marked(self, step: int) -> int:
+        """Return the last step that is marked, once the ledger is known to stand at ``step``.
+
+        A step is committed when the one before is marked, so a mark is at most one behind: where a job died.
+        """
+        marks = self._marks.marks.read()
+        if self._name not in marks:
+            raise mismatch(self._name, step, f"is not marked: {MARK!r} is missing or empty, or was changed, and so")
+        if marks[self._name] < step - 1:
+            raise mismatch(self._name, step, f"is not marked: {MARK!r} is an old copy or was changed, and so")
+        return marks[self._name]
 
     def _read(self, listing: Listing, step: int, head: bytes) -> tuple[Entries, list[Found]]:
         """Return what everyone has paid, and the segments that tell of it."""
