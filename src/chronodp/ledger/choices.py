@@ -50,26 +50,32 @@ def kept_choices(transaction: Transaction, dataset: str, request: str) -> tuple[
     return None if None in texts else texts
 
 
-def make_choices(opened: Opened, dataset: str, request: str, staged: Staged, kept: tuple[str, ...]) -> Produce:
-    """Make the choices that are not kept yet, one after another, and return what draws the release."""
+def make_choices(
+    opened: Opened, dataset: str, request: str, staged: Staged, kept: tuple[str, ...], *, room: int
+) -> Produce:
+    """Make the choices that are not kept yet, one after another, and return what draws the release.
+
+    Before each draw ``room`` is set aside for what is drawn.
+    """
     texts = kept
     for number, prepare in enumerate(staged.choices):
         if number < len(kept):
             continue
         draw = prepare(texts)
-        _claim(opened, dataset, request, number)
+        _claim(opened, dataset, request, number, room)
         text = check_text("choice", draw(), private=True)
         opened.reached("choice drawn")
         _keep(opened, dataset, request, number, text)
         texts = (*texts, text)
     produce = staged.release(texts)
-    _claim(opened, dataset, request, len(staged.choices))
+    _claim(opened, dataset, request, len(staged.choices), room)
     return produce
 
 
-def _claim(opened: Opened, dataset: str, request: str, number: int) -> None:
+def _claim(opened: Opened, dataset: str, request: str, number: int, room: int) -> None:
     """Note, durably, that something is about to be drawn: whoever finds the note alone never draws it again."""
     with opened.store.transaction() as transaction:
+        transaction.set_aside(room)
         claimed = transaction.run(
             "INSERT INTO choices (dataset, request, number, chosen) VALUES (?, ?, ?, NULL) "
             "ON CONFLICT DO NOTHING RETURNING number",

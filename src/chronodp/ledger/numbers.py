@@ -37,6 +37,7 @@ __all__ = [
     "pack",
     "pack_part",
     "read_numbers",
+    "room_for",
 ]
 
 MOST_CELLS = 2**27
@@ -47,7 +48,7 @@ PART = 2**20
 """Numbers in a part: 8 MiB before they are packed; neither a row nor a reader's memory grows with the release."""
 
 _LISTED = 21  # bytes that a number in a text takes at most, with its comma
-_SMALL = 2**20  # bytes that must be left for any release: its text, its link, its marks
+_SMALL = 2**20  # bytes for any release beside its numbers: its debit, text, link and marks, and what others write
 
 _FORM = "little-endian int64"
 _MARK = '"kind":"numbers"'  # as the canonical text of `PackedNumbers` has it
@@ -186,9 +187,14 @@ def check_parts(text: str, parts: Sequence[bytes]) -> None:
         raise _missing(len(parts), wanted)
 
 
+def room_for(cells: int) -> int:
+    """Return how many bytes a debit and its release of so many numbers take at most, with rows, link and indices."""
+    return _SMALL + (8 * cells if cells > MOST_LISTED else _LISTED * cells)
+
+
 def check_room(store: Store, cells: int) -> None:
     """Refuse a release of more numbers than the disk has room for, if that is known; before anything is spent."""
-    room, wanted = store.room(), max(_SMALL, 8 * cells if cells > MOST_LISTED else _LISTED * cells)
+    room, wanted = store.room(), room_for(cells)
     if room is not None and room < wanted:
         raise LedgerUnavailable(
             f"the ledger's disk has room for {room / 1e6:,.0f} MB, and a release"

@@ -110,6 +110,9 @@ class _PostgresTransaction:
         cursor = self._connection.execute(sql.replace("?", "%s"), tuple(parameters))
         return cursor.fetchall() if sql.startswith("SELECT") or "RETURNING" in sql else []
 
+    def set_aside(self, size: int) -> None:
+        """Do nothing: the disk is the server's."""
+
     def alone(self) -> None:
         """Take the advisory lock that all who ask to be alone share."""
         self._connection.execute("SELECT pg_advisory_xact_lock(7262348713)")

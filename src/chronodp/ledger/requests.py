@@ -19,7 +19,7 @@ from chronodp.ledger.certificates import digest
 from chronodp.ledger.choices import Produce, Staged, kept_choices, make_choices
 from chronodp.ledger.debits import Spend, debit
 from chronodp.ledger.names import check_name
-from chronodp.ledger.numbers import Written, check_room
+from chronodp.ledger.numbers import Written, check_room, room_for
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.releases import Fulfilled, check_certified, find_release, hand_out, take_request, write_release
 from chronodp.ledger.store import Transaction
@@ -52,6 +52,7 @@ class LedgerRequests:
         dates: Dates | None = None,
         openings: tuple[Opening, ...] = (),
         formerly: Cost | None = None,
+        cells: int = 0,
     ) -> Fulfilled:
         """Debit, then let ``produce`` draw, then store and sign; the same request again returns what was stored.
 
@@ -77,6 +78,7 @@ class LedgerRequests:
             openings: streams that the same cost pays for; they are opened with the debit, all or nothing.
             formerly: what an earlier version charged for the same plan, if not ``cost``; it is never charged now, and
                 lets a request that was paid so find what was stored.
+            cells: how many numbers the release will hold at most, for which room is set aside.
         """
         check_name("request", request)
         spend = Spend(dataset, cost, unit, analyst, dates, request)
@@ -92,10 +94,12 @@ class LedgerRequests:
         before = _fingerprint(plan, source, charged_as, dump(spend.unit.unsaid()), str(_days(spend.dates)))
         charged: Mapping[str, int] = {}
         rooms: Rooms = (None, None)
+        room = _room(cells, plan, openings)
         with _doubting(opened, spend.dataset, request) as known_by, store.transaction() as transaction:
             stored = _stored(opened, transaction, spend.dataset, request, (fingerprint, before), produce)
             if stored is None:
-                check_room(store, 0)
+                check_room(store, cells)
+                transaction.set_aside(room)
                 take_request(transaction, spend.dataset, request, fingerprint, debit=known_by)
                 charged = watch.check_ahead(_take(opened, transaction, spend, openings))
                 rooms = watch.reserve(charged, {release_counter(spend.dataset): _HIGHEST})
@@ -114,7 +118,7 @@ class LedgerRequests:
                 watch.saw(charged, rooms=rooms)
             reached("debit marked")
         if isinstance(produce, Staged):
-            produce = make_choices(opened, spend.dataset, request, produce, stored or ())
+            produce = make_choices(opened, spend.dataset, request, produce, stored or (), room=room)
         made, certificate = produce()
         written = Written.of(made)
         check_certified(written, certificate, spend.cost, spend.unit, paid="debited")
@@ -190,6 +194,11 @@ def _take(opened: Opened, transaction: Transaction, spend: Spend, openings: tupl
     for opening in openings:
         write_stream(transaction, opened.own_keys, spend.dataset, opening)
     return charged
+
+
+def _room(cells: int, plan: str, openings: tuple[Opening, ...]) -> int:
+    """Return how many bytes a request may write: a release repeats its plan, and a stream's state grows by its seal."""
+    return room_for(cells) + 2 * len(plan) + sum(2 * (len(one.plan) + len(one.state)) for one in openings)
 
 
 def _renewal(opened: Opened, transaction: Transaction, spend: Spend) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from chronodp.errors import LedgerUnavailable
+from chronodp.ledger.log_room import allocate_log
 from chronodp.ledger.ownership import create_private, tighten
 from chronodp.ledger.store import Parameters, Row
 from chronodp.randomness import Lineage
@@ -113,7 +114,7 @@ class SQLiteStore:
         except sqlite3.DatabaseError as error:
             raise _explained(self._path, error) from None
         try:
-            yield _SQLiteTransaction(connection, self._path)
+            yield _SQLiteTransaction(self, connection, self._path)
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -137,6 +138,25 @@ class SQLiteStore:
             raise LedgerUnavailable(
                 f"{self._path.name} is not where it was: it was moved, removed or replaced, or its disk is away. Put "
                 "it back, or start anew; nothing was spent"
+            )
+
+    def set_aside(self, connection: sqlite3.Connection, size: int) -> None:
+        """Have the log hold so many bytes more than it does, in a transaction that has written nothing yet.
+
+        A commit writes the log alone. Its room is blocks of a file, so whatever may keep it from growing shows here:
+        a full disk, a quota, a limit on the size of files.
+        """
+        log = self._path.with_name(f"{self._path.name}-wal")
+        if allocate_log(log, size):
+            return
+        connection.execute("ROLLBACK")
+        with suppress(sqlite3.DatabaseError):  # somebody reads, or the file cannot grow either
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # it begins anew once the file holds all of it
+        self._run_patiently(connection, "BEGIN IMMEDIATE")
+        if not allocate_log(log, size):
+            raise LedgerUnavailable(
+                f"{log.name} cannot grow by the {size / 1e6:,.1f} MB that a debit and its release may take: the disk "
+                "or a quota is full, or a limit on the size of files is reached; nothing was spent"
             )
 
     def room(self) -> int | None:
@@ -193,14 +213,21 @@ class SQLiteStore:
 class _SQLiteTransaction:
     """Statements of one SQLite transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
+    def __init__(self, store: SQLiteStore, connection: sqlite3.Connection, path: Path) -> None:
+        self._store, self._connection = store, connection
         self._path = path
 
     def run(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run one statement."""
         try:
             return self._connection.execute(sql, tuple(parameters)).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise _explained(self._path, error) from None
+
+    def set_aside(self, size: int) -> None:
+        """Set room aside in the log."""
+        try:
+            self._store.set_aside(self._connection, size)
         except sqlite3.DatabaseError as error:
             raise _explained(self._path, error) from None
 

@@ -19,6 +19,13 @@ class Transaction(Protocol):
         """Run one statement and return the rows it gives."""
         ...
 
+    def set_aside(self, size: int) -> None:
+        """Set so many bytes aside for what this transaction writes and what has to follow it, or raise.
+
+        To be called before anything is written: the transaction may begin anew. A server has nothing to set aside.
+        """
+        ...
+
     def alone(self) -> None:
         """Wait until no other process is in a transaction that asked to be alone."""
         ...

@@ -79,6 +79,7 @@ class ReleasePlan(Shown, ABC, Generic[Exact, Released]):
             analyst=analyst,
             dates=days,
             openings=self._openings(request, bits),
+            cells=self.cells,
         )
         return self._released(fulfilled)
 
