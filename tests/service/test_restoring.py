@@ -11,7 +11,7 @@ import pytest
 
 import chronodp as cdp
 from chronodp.errors import LedgerSetBack
-from chronodp.ledger import FileWitness, Ledger
+from chronodp.ledger import FileWitness, Ledger, restore
 from chronodp.service.curator import WITNESS, Curator
 from chronodp.service.policy_file import read_policy
 from tests.service.town import COUNT, SUM, House, open_house, write_policy
@@ -77,7 +77,12 @@ def test_an_old_backup_with_its_keys_is_noticed_by_the_witness_alone(tmp_path: P
     (tmp_path / "budget.db.keys").write_bytes(keys)
     with pytest.raises(LedgerSetBack, match="set back"):
         Curator(read_policy(policy), str(ledger))
-    (tmp_path / f"budget.db{WITNESS}").unlink()  # without it nobody would know: the documented limit
+    witness = tmp_path / f"budget.db{WITNESS}"
+    witness.unlink()
+    for _ in range(2):  # nor is one made: nobody could tell
+        with pytest.raises(LedgerSetBack, match="holds no marks, and this ledger has a witness that does"):
+            Curator(read_policy(policy), str(ledger))
+    restore(ledger, witness=FileWitness(witness), complete=True)  # the owner's word that nothing came since
     careless = Curator(read_policy(policy), str(ledger))
     careless.open_budgets()
     assert careless.ledger.status("meters").charges == 0

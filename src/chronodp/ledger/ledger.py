@@ -48,7 +48,8 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
         address: a file's path, or ``postgresql://...``.
         keys: the file with the owner's keys and how far the ledger has come; by default beside a SQLite file. Needed
             for releases and streams. Both are made with a new ledger, and other keys are refused.
-        witness: counters elsewhere that notice when the ledger was set back together with its keys.
+        witness: counters elsewhere that notice when the ledger was set back together with its keys. Once one was kept,
+            one without marks is refused: `restore` takes a new one.
         timeout: seconds to wait for other writers before giving up with an error.
         reached: called with the name of each gap that a crash could fall into; for tests of crashes.
 

@@ -83,6 +83,7 @@ def open_checked(
     """Return a ledger; refuse one with other keys, and one that is behind what was seen of it."""
     opened = open_unchecked(address, keys=keys, witness=witness, timeout=timeout, identify=establish, reached=reached)
     try:
+        opened.watch.check_witness()
         opened.watch.check(opened.store)
     except BaseException:
         opened.store.close()

@@ -69,7 +69,7 @@ def restore(
     Args:
         address: of the database that was put back.
         keys: the owner's keys; by default beside a SQLite file.
-        witness: kept elsewhere, if the ledger has one.
+        witness: kept elsewhere, if the ledger has one; one without marks is new, and kept from now on.
         since: chains exported after the backup, each whole and of one dataset; what they add is charged.
         complete: the owner declares that nothing was charged but what the backup, the keys' marks and these chains
             know. Budgets that they account for stay as they are. Without, every budget counts as spent to its limit.
@@ -89,7 +89,8 @@ def restore(
             done = _restore(transaction, opened.identity, newest + 1, seen, since, complete=complete)
             reached("restoration written")
         reached("restoration committed")
-        # A crash here leaves a restored ledger whose marks are behind: the next to open it makes up for that.
+        # A crash here leaves a restored ledger whose marks are behind: the next to open it makes up for that. Only a
+        # witness without marks is refused again, and restoring again takes it.
         opened.watch.at(newest + 1).check(opened.store)
     finally:
         opened.store.close()

@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _GENERATION = '["generation"]'
+_KEPT = '["witness"]'  # 1 in a keys file whose ledger keeps a witness: of the ledger in every generation
 _SHOWN = 3  # differences that a message tells
 
 Reached: TypeAlias = Callable[[str], None]
@@ -73,8 +74,24 @@ class Watch:
         """Return the newest generation that was seen or stands in the database."""
         return max(self._generation, self.seen().get(_GENERATION, 0), self._witnessed(_GENERATION))
 
+    def check_witness(self) -> None:
+        """Refuse a witness that knows nothing where the keys know that one was kept."""
+        if self._elsewhere is None or self._marks is None or not self._marks.read().get(_KEPT):
+            return
+        # After the keys, which are told of a witness once it holds marks: the generation among them.
+        if not (self._witnessed(_GENERATION) if self._file is None else self._file.read()):
+            raise LedgerSetBack(
+                f"{'the witness' if self._file is None else self._file.name} holds no marks, and this ledger has a "
+                "witness that does: put that in its place. If it is lost, nobody can tell whether ledger and keys were "
+                "set back together: `chronodp budget restore --witness` takes a new one and books what is unknown as "
+                "spent; with --complete you declare that nothing is. Nothing is spent before"
+            )
+
     def check(self, store: Store) -> None:
-        """Refuse a ledger that is behind what was seen of it; then mark what nobody had come to mark."""
+        """Refuse a ledger that is behind what was seen of it; then mark what nobody had come to mark.
+
+        From then on its keys know that a witness is kept, if one was given.
+        """
         for file in (self._marks, self._file):
             if file is not None:
                 file.check_writable()
@@ -92,7 +109,11 @@ class Watch:
         if behind:
             raise LedgerSetBack(_described(behind, found))
         self._known = seen
-        self.saw({name: number for name, number in found.items() if name != TOTAL}, sync=True)
+        del found[TOTAL]
+        self._tell_witness(found)
+        self.saw(found, sync=True)
+        if self._elsewhere is not None and self._marks is not None and not self._marks.read().get(_KEPT):
+            self._marks.add({_KEPT: 1}, sync=True)
 
     def seen(self) -> dict[str, int]:
         """Return the highest number of every counter in the keys file and in a witness file."""
@@ -176,6 +197,19 @@ class Watch:
             if file is not None:
                 file.close()
 
+    def _tell_witness(self, found: Mapping[str, int]) -> None:
+        """Mark with a witness what it lacks: it is new, or the ledger was used without it."""
+        scoped = self._all_scoped(found)
+        if self._file is not None:
+            held = self._file.read()
+            lacking = {name: number for name, number in scoped.items() if number > held.get(name, 0)}
+            if lacking:
+                self._file.add(lacking, sync=True)
+        elif self._witness is not None:
+            for name, number in scoped.items():
+                if number > self._witness.newest(name):
+                    self._witness.saw(name, number)
+
     def _newest(self, name: str) -> int:
         known = self._known.get(name, 0)
         return known if self._witness is None or known else self._witnessed(name)
@@ -194,6 +228,8 @@ class Watch:
 
     def _unscoped(self, scoped: str) -> str | None:
         """Return the counter that a mark is of, None if it is of another generation."""
+        if scoped == _KEPT:
+            return None
         parts = json.loads(scoped) if scoped.startswith('["generation",') else None
         if parts is None:
             return scoped if self._generation == 1 or scoped == _GENERATION else None
