@@ -186,7 +186,7 @@ def test_a_disk_without_room_is_refused_before_anything_is_spent(ledger: Ledger)
     ledger.open("meters", unit=User(), epsilon=10.0)
     ledger._store.room = lambda: 2**26  # type: ignore[method-assign]  # 8 MiB of numbers fit, 80 do not
     ledger.check_fits("meters", COST, unit=User(), cells=2**20 + 1)
-    with pytest.raises(LedgerUnavailable, match=r"room for 67 MB, and a release of 10,485,760 numbers may take 84 MB"):
+    with pytest.raises(LedgerUnavailable, match=r"room for 67 MB, and a release of 10,485,760 numbers may take 85 MB"):
         ledger.check_fits("meters", COST, unit=User(), cells=10 * 2**20)
 
 
