@@ -1,4 +1,4 @@
-"""What a Gaussian threshold costs if it is all that is bought: exact, where a ledger adds noise and failure.
+"""What a Gaussian threshold costs if it is all that is bought: less than a ledger charges, which adds noise and failure.
 
 "Bought alone" of ``docs/explanation/proofs/keys.md``.
 """
@@ -29,7 +29,7 @@ def alone_delta(epsilon: float, sigma: float, threshold: float, most: int) -> fl
 
     With q the probability that one lone key passes, l_j = j ln(1 − q) and μ_j = √(most − j) / σ, it is the largest,
     over j lone keys of most, of 1 − e^l_j + e^l_j δ(ε − l_j; μ_j) and δ(ε + l_j; μ_j): a key is lone or shared, never
-    both, so the two deltas do not add. In floats, to about 1e-12 of it.
+    both, so the two deltas do not add. Of units that are added or removed. For planning: in floats, to about 1e-12.
 
     >>> round(alone_delta(1.0, 4.225101357215768, 21.083699498630054, 1) * 1e6, 9)
     1.0

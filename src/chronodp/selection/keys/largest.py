@@ -50,8 +50,9 @@ class Peel:
         candidates: how many of the largest counts take part.
         replace: whether units are replaced: then the stop is one higher, and a draw costs twice epsilon.
 
-    Guarantee: `cost`, if one unit moves any number of counts, each by at most 1. A list that ends early says nothing
-    of why: whether the stop was drawn among keys, or no key was left, looks the same.
+    Guarantee: `cost`, if one unit moves any number of counts, each by at most 1. The argument needs k · delta to be at
+    most epsilon: else it is refused. A list that ends early says nothing of why: whether the stop was drawn among
+    keys, or no key was left, looks the same.
 
     References:
         Durfee, Rogers (2019), Practical differentially private top-k selection with pay-what-you-get composition.

@@ -48,7 +48,7 @@ class OptimalRule:
         most: the keys that one unit can move, each by one person: 2 · max_keys where units are replaced.
 
     π(0) = 0 and π(n) = min(e^ε₀ π(n−1) + δ₀, 1 − e^−ε₀ (1 − π(n−1) − δ₀), 1), where ε₀ = epsilon / most and
-    δ₀ = 1 − (1 − delta)^(1/most).
+    δ₀ = delta / most, both rounded down.
 
     Guarantee: `cost`, if one unit moves at most ``most`` counts, each by at most 1. In a Gaussian budget `Rounds` needs
     about a third of the people at the same price.
