@@ -110,7 +110,9 @@ class InvalidArgument(ChronodpError, ValueError):
         self.allowed = allowed
         self._kind = "" if given is None or place else type(given).__name__
         described = _with_article(type(given).__name__) if private else _describe(given)
-        super().__init__(f"{name} must be {allowed}; got {described}")
+        # Of what is missing there is nothing to tell.
+        got = "" if given is None and allowed.startswith("given") else f"; got {described}"
+        super().__init__(f"{name} must be {allowed}{got}")
 
     def concealed(self) -> InvalidArgument:
         """Return the same refusal without the value: what was given stands in a file, which is not repeated."""

@@ -28,6 +28,7 @@ __all__ = [
     "Settings",
     "anything",
     "each",
+    "elsewhere",
     "load_settings",
     "number",
     "options",
@@ -40,6 +41,7 @@ __all__ = [
     "whole",
 ]
 
+_NOWHERE: dict[str, Any] = {"not": {}}  # the JSON Schema of what nothing is
 _BARE = re.compile(r"[\w-]+")
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -299,6 +301,15 @@ def _kind(
     return Setting(read, missing, default, schema or {})
 
 
+def elsewhere(words: str) -> Setting:
+    """Declare a key that people look for here and that is given elsewhere, as the words say; no file may have it."""
+
+    def read(value: Any, place: Place) -> Any:
+        raise place.wrong(value, f"left out: {words}")
+
+    return Setting(read, schema=_NOWHERE)
+
+
 def _limits(least: float, most: float) -> Schema:
     return {name: edge for name, edge in (("minimum", least), ("maximum", most)) if math.isfinite(edge)}
 
@@ -310,13 +321,14 @@ def _table_schema(settings: Settings) -> Schema:
 
 
 def _read(content: dict[str, Any], settings: Settings, place: Place) -> Section:
-    unknown = {key: difflib.get_close_matches(key, settings, n=1) for key in content if key not in settings}
+    held = [key for key, setting in settings.items() if setting.schema != _NOWHERE]
+    unknown = {key: difflib.get_close_matches(key, held, n=1) for key in content if key not in settings}
     # A key that is misspelt comes first: it is why another one is missing.
     for key in sorted(unknown, key=lambda key: not unknown[key]):
         if not unknown[key]:
             _check_missing(content, settings, place)
         perhaps = f" (perhaps {unknown[key][0]})" if unknown[key] else ""
-        raise place.below(key).wrong(content[key], f"one of {', '.join(settings)}{perhaps}")
+        raise place.below(key).wrong(content[key], f"one of {', '.join(held)}{perhaps}")
     _check_missing(content, settings, place)
     values = {}
     for key, setting in settings.items():
@@ -324,7 +336,7 @@ def _read(content: dict[str, Any], settings: Settings, place: Place) -> Section:
             values[key] = setting.read(content.get(key, setting.default), place.below(key))
         elif setting.default is not None:
             values[key] = setting.default
-    return Section(values, place, settings)
+    return Section(values, place, held)
 
 
 def _check_missing(content: dict[str, Any], settings: Settings, place: Place) -> None:

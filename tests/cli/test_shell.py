@@ -148,3 +148,23 @@ def test_explain_in_words_and_numbers() -> None:
     assert round(facts["tails"][0]["gaussian_over_delta"]) == 111
     assert facts["tails"][0]["any_mechanism"] is None
     assert json.loads(run("explain", "--epsilon", "1000", "--json"))["odds_factor"] is None
+
+
+@pytest.mark.parametrize("given", [["100"], ["100", "--epsilon", "1"], ["0,100"], ["0", "--count"], []])
+def test_a_clip_of_one_number_is_told_what_is_wanted(refuse: Callable[..., str], given: list[str]) -> None:
+    assert "two numbers, the least and the most, such as --clip 0 100" in refuse("plan", "x.csv", "--clip", *given)
+
+
+def test_a_key_is_asked_for_where_there_is_none(refuse: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"release": "", "link": {}}', encoding="utf-8")
+    said = refuse("verify", str(tmp_path / "x.json"))
+    assert "given, as --public-key: the issuer has it from `chronodp key`" in said
+    assert "NoneType" not in said
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_a_file_without_columns_is_told_so(refuse: Callable[..., str], tmp_path: Path, content: str) -> None:
+    (tmp_path / "empty.csv").write_text(content, encoding="utf-8")
+    grid = ("--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01", "--end", "2026-01-03")
+    said = refuse("diagnose", str(tmp_path / "empty.csv"), *grid, "--max-periods", "1", "--count")
+    assert "empty.csv has no columns" in said

@@ -71,8 +71,10 @@ def test_what_does_not_fit_is_asked_again(table: str) -> None:
         "at",
         "who",
         "1D",
+        "31/01/2026",
         "2026-01-11",
         "2026-01-01",
+        "2026-01-21",
         "sum",
         "minutes",
         "many",
@@ -81,13 +83,20 @@ def test_what_does_not_fit_is_asked_again(table: str) -> None:
         "3,1",
         "much",
     )
-    said = start(table, (*wrong, "1", "2026-01-21", "10", "1,3"))
+    said = start(table, (*wrong, "1", "10", "1,3"))
     assert "one of at, who, minutes" in said
+    assert "a date or time such as" in said
     assert "a number such as 0.5 or 1" in said
     written = Path("release.toml").read_text(encoding="utf-8")
     assert 'end = "2026-01-21"' in written
     assert "max_periods = 10" in written
     assert "clip = [1.0, 3.0]" in written
+
+
+def test_a_length_in_words_is_understood_or_asked_again(table: str) -> None:
+    said = start(table, ("at", "who", "a fortnight", "1 month", "2026-01-01", "2026-02-01", "count", "1", "1"))
+    assert said.count("How long is a period") == 2
+    assert 'every = "1mo"' in Path("release.toml").read_text(encoding="utf-8")
 
 
 def test_a_file_that_is_there_is_kept(table: str) -> None:

@@ -228,3 +228,15 @@ def test_more_calls_than_allowed_wait(tmp_path: Path) -> None:
         assert refused.json()["error"]["kind"] == "too_many_calls"
         assert refused.headers["retry-after"] == "1"
         assert house.get("ben", "/me").status_code == 200
+
+
+@pytest.mark.parametrize(("name", "text"), [("epsilon", "1"), ("delta", "1e-7"), ("max_periods", "3")])
+def test_a_text_is_no_number(house: House, name: str, text: str) -> None:
+    status, error = send(house, json.dumps({**COUNT, name: text}).encode())
+    assert status == 422
+    assert name in (error["argument"] or error["message"])
+    assert send_plain(house, {**COUNT, "epsilon": 1}) == 200  # a whole number is one
+
+
+def send_plain(house: House, question: dict[str, Any]) -> int:
+    return int(house.http.post(PLAN, json=question, headers=house.headers("ana")).status_code)

@@ -28,7 +28,7 @@ def test_a_policy_says_what_may_be_asked_and_what_it_costs(tmp_path: Path) -> No
         "Those of 1D and 1W are as many as 744 periods of 1h on end can touch.",
         "One person usually has 0.6 in 1h, 15 in 1D and 95 in 1W of kwh: a clip that cuts this off is refused.",
         "Groups of fewer than 100 people are refused, by declared sizes and never by data.",
-        "Rows may not be chosen, nor columns made of others.",
+        "Filters and computed columns are not allowed here.",
         "Bounds are given, and not found by a private step.",
         "Keys are those declared, and not found by a private step.",
         "The private figure of what bounds took away may be asked, within the same price.",

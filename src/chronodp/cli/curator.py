@@ -55,19 +55,22 @@ def check(
     policy: Annotated[Path, typer.Argument(help="The policy's file.")],
     as_json: Json = False,
 ) -> None:
-    """Read a policy, and say what it allows or which line is wrong. Opens no ledger and reads no data.
+    """Read a policy, and say what it allows or which line is wrong. Opens no ledger and reads no rows.
+
+    Files that are missing, or lack a column that the policy names, are warned of.
 
     **Example**
 
     `chronodp curator check policy.toml`
     """
-    from chronodp.service import policy_words, read_policy
+    from chronodp.service import policy_words, read_policy, source_warnings
 
     read = read_policy(policy)
+    warnings = [*read.warnings, *source_warnings(read)]
     words = {name: policy_words(dataset) for name, dataset in read.datasets.items()}
     if as_json:
         told = {"datasets": list(read.datasets), "analysts": list(read.analysts)}
-        print_json({**told, "words": words, "warnings": list(read.warnings)})
+        print_json({**told, "words": words, "warnings": warnings})
         return
     table = Table("dataset", "protects", "grid", "budget", "analysts", "releases")
     for name, dataset in read.datasets.items():
@@ -81,5 +84,5 @@ def check(
         console.print(Text(name, "bold"))
         for sentence in sentences:
             console.print(Text(f"  {sentence}"))
-    for warning in read.warnings:
+    for warning in warnings:
         console.print(Text.assemble(("Warning: ", "bold yellow"), warning))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chronodp.settings import Section, anything, load_settings
+from chronodp.settings import Section, anything, elsewhere, load_settings
 
 __all__ = ["FILE_OPTIONS", "OPTIONS", "read_options"]
 
@@ -180,7 +180,10 @@ OPTIONS: dict[str, Any] = {
     "epsilon": Annotated[float | None, typer.Option(help="Epsilon of the release.")],
     "delta": Annotated[float | None, typer.Option(help="Delta of the release; 0 for a pure guarantee.")],
 }
-FILE_OPTIONS = {name: anything() for name in OPTIONS}
+FILE_OPTIONS = {name: anything() for name in OPTIONS} | {
+    name: elsewhere(f"the {words} named on the command line, by --{name}")
+    for name, words in {"ledger": "ledger is", "keys": "owner's keys are"}.items()
+}
 """The same in a TOML file; `TimeSeries` and its queries check what they say."""
 
 

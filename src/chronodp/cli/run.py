@@ -76,12 +76,23 @@ def run(
         if isinstance(options.get("data"), str):
             options["data"] = options["data"].replace(_PERIOD, asked_for.name)
         days = {"start": f"{asked_for.start}", "end": f"{asked_for.end}"}
-        plan: Any = Asked({**options, **days}).plan()
+        plan = _plan({**options, **days}, period)
         if hasattr(plan, "cells"):
             check_form(plan.cells, out, as_json=as_json)
         with Ledger(ledger, keys=keys) as opened:
             made = plan.release(opened, dataset=said["job"]["dataset"], request=request, analyst=said["job"]["analyst"])
     tell_release(made, out=out, page=page, level=0.95, as_json=as_json)
+
+
+def _plan(options: dict[str, Any], period: str) -> Any:
+    """Return the plan for a period; one that the job's own periods do not fill is refused as it was typed."""
+    try:
+        return Asked(options).plan()
+    except InvalidArgument as error:
+        if error.name not in ("start", "end"):
+            raise
+        allowed = f"a period that whole periods of {options.get('every')} fill, such as 2026, 2026-11 or 2026-W46"
+    raise InvalidArgument("for", period, allowed)
 
 
 def _now(said: Section) -> datetime:

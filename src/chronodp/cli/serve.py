@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from chronodp.cli.curated_town import prepare_town
 from chronodp.cli.options import Address, Keys
@@ -78,4 +79,5 @@ def serve(
         certificate=None if tls_cert is None else str(tls_cert),
         key=None if tls_key is None else str(tls_key),
         told=lambda address: console.print(f"{address}  (Ctrl-C stops)"),
+        warned=lambda warning: console.print(Text.assemble(("Warning: ", "bold yellow"), warning)),
     )

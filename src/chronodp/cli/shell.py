@@ -55,7 +55,7 @@ from chronodp.cli.terminal import terminal
 from chronodp.cli.token import token
 from chronodp.cli.verify import verify
 from chronodp.cli.watch import plan_alert, watch
-from chronodp.errors import CertificateInvalid, ChronodpError
+from chronodp.errors import CertificateInvalid, ChronodpError, InvalidArgument
 
 __all__ = ["app", "main"]
 
@@ -169,9 +169,9 @@ app = _program(_NAMES)
 
 def main() -> None:
     """Run the program; a refusal is one sentence and exit code 2, never a traceback."""
-    words = _pairs_apart(sys.argv[1:])
     completing = any(name.endswith("_COMPLETE") for name in os.environ)  # then the shell has the words
     try:
+        words = _pairs_apart(sys.argv[1:])
         (app if completing else _program(_NAMES.intersection(words)))(args=words)
     except CertificateInvalid as error:
         _complain("not valid", error)
@@ -182,13 +182,30 @@ def main() -> None:
 
 
 def _pairs_apart(words: Sequence[str]) -> list[str]:
-    """Return the words of a call with ``--clip=-60,300``, as many write it, as ``--clip -60 300``."""
+    """Return the words of a call with ``--clip=-60,300``, as many write it, as ``--clip -60 300``.
+
+    One number alone is refused here: what comes next on the line would be taken for the other.
+    """
 
     def apart(word: str) -> list[str]:
         name, equals, pair = word.partition("=")
         return [name, *pair.split(",")] if name == "--clip" and equals and pair.count(",") == 1 else [word]
 
-    return list(chained.from_iterable(map(apart, words)))
+    found = list(chained.from_iterable(map(apart, words)))
+    for place, word in enumerate(found):
+        pair = found[place + 1 : place + 3]
+        if word == "--clip" and not (len(pair) == 2 and all(map(_is_number, pair))):
+            given = " ".join(one for one in pair if not one.startswith("--"))
+            raise InvalidArgument("clip", given, "two numbers, the least and the most, such as --clip 0 100")
+    return found
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _complain(what: str, error: ChronodpError) -> None:

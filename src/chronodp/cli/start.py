@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,10 +17,13 @@ from chronodp.cli.starting import Column, columns_of, plan_page
 from chronodp.cli.terminal import terminal
 from chronodp.display import shown
 from chronodp.errors import ChronodpError, InvalidArgument
+from chronodp.privacy import Calendar, parse_every
 
 __all__ = ["start"]
 
 _TELLS = ("count", "sum", "mean")
+_LENGTH = re.compile(r"(?P<count>[0-9]*) *(?P<unit>second|minute|hour|day|week|month|year)s?")
+_UNITS = {"second": "s", "minute": "min", "hour": "h", "day": "D", "week": "W", "month": "mo", "year": "Y"}
 
 
 def start(
@@ -70,7 +74,7 @@ def _planned(options: dict[str, Any]) -> Any:
             if error.name not in _AGAIN or error.name not in options:
                 raise  # what follows from the table cannot be mended here
             typer.echo(shown(f"   {error}"))
-            options[error.name] = _AGAIN[error.name]()
+            options[error.name] = _AGAIN[error.name](options)
 
 
 def _has_names(file: str) -> bool:
@@ -85,9 +89,9 @@ def _answers(columns: list[Column]) -> dict[str, Any]:
     names = [column.name for column in columns]
     answers["time"] = _one_of("1. Which column has the time?", names, times[0] if times else None)
     answers["user"] = _one_of("   Which column names the person (or meter, patient, phone) to protect?", names, None)
-    answers["every"] = typer.prompt("2. How long is a period (15min, 1h, 1D, 1W, 1mo)?", default="1D")
-    answers["start"] = _start()
-    answers["end"] = _end()
+    answers["every"] = _every()
+    answers["start"] = _start(answers)
+    answers["end"] = _end(answers)
     told = _one_of("3. What is told of each period: count (of people), sum or mean?", list(_TELLS), "count")
     if told == "count":
         answers["count"] = True
@@ -128,14 +132,40 @@ def _one_of(question: str, names: list[str], default: str | None) -> str:
         typer.echo(shown(f"   one of {', '.join(names)}"))
 
 
-def _start() -> str:
-    answer: str = typer.prompt("   First day (2026-01-01), as is publicly known")
-    return answer
+def _every() -> str:
+    def read(given: str) -> str:
+        found = _LENGTH.fullmatch(given.strip().lower())
+        every = f"{found['count'] or 1}{_UNITS[found['unit']]}" if found else given.strip()
+        parse_every(every)  # refuses what is none
+        return every
+
+    return _read("2. How long is a period (15min, 1h, 1D, 1W, 1mo)?", read, default="1D")
 
 
-def _end() -> str:
-    answer: str = typer.prompt("   The day after the last (2026-02-01)")
-    return answer
+def _start(answers: dict[str, Any]) -> str:
+    def read(given: str) -> str:
+        Calendar.from_length(answers["every"], given.strip(), 1)
+        return given.strip()
+
+    return _read("   First day (2026-01-01), as is publicly known", read)
+
+
+def _end(answers: dict[str, Any]) -> str:
+    def read(given: str) -> str:
+        Calendar(answers["every"], answers["start"], given.strip())
+        return given.strip()
+
+    return _read("   The day after the last (2026-02-01)", read)
+
+
+def _read(question: str, read: Callable[[str], str], default: str | None = None) -> str:
+    """Ask until the answer can be read: what was answered before is kept."""
+    while True:
+        given: str = typer.prompt(question, default=default)
+        try:
+            return read(given)
+        except InvalidArgument as error:
+            typer.echo(shown(f"   {error}"))
 
 
 def _epsilon() -> float:
@@ -171,12 +201,12 @@ def _clip(of: str, default: str | None = None) -> list[float] | str:
             return [low, high]
 
 
-_AGAIN: dict[str, Callable[[], Any]] = {
+_AGAIN: dict[str, Callable[[dict[str, Any]], Any]] = {
     "start": _start,
     "end": _end,
-    "epsilon": _epsilon,
-    "max_periods": _periods,
-    "clip": lambda: _clip("What counts"),
+    "epsilon": lambda _: _epsilon(),
+    "max_periods": lambda _: _periods(),
+    "clip": lambda _: _clip("What counts"),
 }
 
 

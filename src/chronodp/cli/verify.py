@@ -65,6 +65,8 @@ def verify(
     if file.is_dir():
         _verify_folder(file, given, head, as_json=as_json)
         return
+    if given is None:
+        raise InvalidArgument("public_key", None, "given, as --public-key: the issuer has it from `chronodp key`")
     key = check_public_key(given)
     if is_arrow_file(file):
         links = [verify_file(file, key)]

@@ -1,5 +1,6 @@
 """Raw tables in, bounded integer series out: DuckDB on one machine, Spark beyond it."""
 
+from chronodp.engines.attach import check_source as check_source
 from chronodp.engines.csv_files import read_csv_texts as read_csv_texts
 from chronodp.engines.embedded import DuckDB
 from chronodp.engines.engine import Engine as Engine
@@ -33,7 +34,12 @@ from chronodp.engines.question import (
     Question as Question,
     Scaling as Scaling,
 )
-from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, ReadingCheck as ReadingCheck
+from chronodp.engines.reading import (
+    ColumnCheck as ColumnCheck,
+    Reading,
+    ReadingCheck as ReadingCheck,
+    Role as Role,
+)
 from chronodp.engines.reference import (
     Reference as Reference,
     reference_held_keys as reference_held_keys,

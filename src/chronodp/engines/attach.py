@@ -15,7 +15,15 @@ from chronodp.engines.parquet_files import group_parquet_files
 from chronodp.engines.reading import TEXT, Part, Reading, Role, Stored, Wanted, match_column, stored_in_duckdb
 from chronodp.engines.reading.parts import check_parts
 from chronodp.engines.session import Session, reason_of
-from chronodp.engines.sources import FileSource, FrameSource, RelationSource, Source, SparkSource, TableSource
+from chronodp.engines.sources import (
+    FileSource,
+    FrameSource,
+    RelationSource,
+    Source,
+    SparkSource,
+    TableSource,
+    find_source,
+)
 from chronodp.errors import UnreadableSource
 
 if TYPE_CHECKING:
@@ -23,7 +31,9 @@ if TYPE_CHECKING:
 
     from chronodp.engines.tables import Found
 
-__all__ = ["answered", "attached"]
+__all__ = ["answered", "attached", "check_source"]
+
+_LITTLE = 2**28  # bytes: enough where no row is read
 
 Answer = TypeVar("Answer")
 
@@ -99,6 +109,20 @@ def attached(
             raise UnreadableSource(reason_of(source, error)) from None
         check_parts(parts, wanted, reading)
         yield Session(connection, source, parts, reading)
+
+
+def check_source(data: object, wanted: Sequence[tuple[str, Role, str]], reading: Reading) -> None:
+    """Raise unless a source is there and has these columns, each an argument, what it is read as, and its name.
+
+    Of files the names and types of columns are looked at, and no row.
+    """
+    source = find_source(data)
+    if isinstance(source, FileSource):
+        for path in source.paths:
+            if not Path(path).is_file():
+                raise UnreadableSource(f"there is no file {path}")
+    with attached(source, [Wanted(*one) for one in wanted], reading, memory=_LITTLE):
+        return
 
 
 def _make_parts(

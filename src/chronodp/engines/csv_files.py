@@ -132,6 +132,8 @@ def _read_header(path: str, reading: Reading) -> tuple[str, list[str]]:
     """Return the separator and the names of columns in a first line: the separator that makes the most of them."""
     try:
         line = _first_line(path, reading.encoding)
+        if not line.strip():
+            raise UnreadableSource(f"{Path(path).name} has no columns: its first line, which names them, is empty")
         separators = _SEPARATORS if reading.separator is None else (reading.separator,)
         found = [(separator, next(csv.reader([line], delimiter=separator), [])) for separator in separators]
     except (UnicodeError, csv.Error):

@@ -9,6 +9,7 @@ from chronodp.service.policy_file import read_policy
 from chronodp.service.policy_keys import POLICY as POLICY
 from chronodp.service.policy_words import policy_words as policy_words
 from chronodp.service.remote import RemotePlan as RemotePlan
+from chronodp.service.sources import source_warnings as source_warnings
 
 if TYPE_CHECKING:
     from chronodp.service.curator import Caller as Caller, Curator as Curator

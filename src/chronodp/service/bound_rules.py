@@ -66,8 +66,9 @@ def check_bounds(dataset: Dataset, table: Table, finds: Collection[str]) -> None
         return
     column = _column_of(dataset, table)
     if column is None:
-        known = ", ".join(dataset.columns) or "none: people can be counted only"
-        raise refuse("column", measure.read_column, f"one of the columns {known}")
+        known = ", ".join(dataset.columns)
+        allowed = f"one of the columns {known}" if known else "a count: the policy has no column of numbers"
+        raise refuse("column", measure.read_column, allowed)
     low, high = _widest_clip(dataset, column, table)
     if measure.declared is None:
         _check_norm(dataset, column, table, found="bound" in finds)

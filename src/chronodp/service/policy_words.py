@@ -109,7 +109,7 @@ def _groups(dataset: Dataset) -> Iterator[str]:
 def _expressions(dataset: Dataset) -> Iterator[str]:
     allowed = dataset.allowed
     if not allowed.expression_columns:
-        yield "Rows may not be chosen, nor columns made of others."
+        yield "Filters and computed columns are not allowed here."
         return
     rows = "Columns may be made" if allowed.least_group else "Rows may be chosen, and columns made,"
     calls = _listed(allowed.expression_functions, EXPRESSION_FUNCTIONS) if allowed.expression_functions else "nothing"

@@ -20,8 +20,8 @@ Planned = TypeVar("Planned")
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Key = Annotated[str, Field(min_length=1, max_length=2**16)]  # as long as any that is found
-_Number = Annotated[float, Field(allow_inf_nan=False)]
-_Whole = Annotated[int, Field(ge=1, le=2**30)]
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]  # a text such as "1" is no number
+_Whole = Annotated[int, Field(strict=True, ge=1, le=2**30)]
 _Clip = Annotated[list[_Number], Field(min_length=2, max_length=2, examples=[[0.0, 3.0]])]
 _Every = Annotated[str, Field(max_length=10, pattern=r"^[1-9][0-9]{0,5}(s|min|h|D|W|mo|Y)$", examples=["1h", "1D"])]
 _Expression = Annotated[str, Field(min_length=1, max_length=LONGEST_EXPRESSION)]
@@ -42,7 +42,7 @@ _KINDS: dict[str, Any] = {
     ],
     "edges": Annotated[list[_Number], Field(min_length=2, max_length=MOST_BINS + 1)],
     "fractions": Annotated[
-        list[Annotated[float, Field(gt=0, lt=1)]], Field(min_length=1, max_length=MOST_QUANTILES, examples=[[0.5]])
+        list[Annotated[_Number, Field(gt=0, lt=1)]], Field(min_length=1, max_length=MOST_QUANTILES, examples=[[0.5]])
     ],
     "whole": _Whole,
     "length": _Every,

@@ -83,7 +83,9 @@ def refusal(kind: str, message: str, mend: str, argument: str | None = None) -> 
 def refuse(argument: str, given: str, allowed: str) -> errors.NotAllowed:
     """Return the refusal of what the owner's policy does not allow, with what it does."""
     return errors.NotAllowed(
-        f"the owner's policy does not allow {argument} {given}", argument=argument, mend=f"make it {allowed}"
+        f"the owner's policy does not allow {argument} {given}",
+        argument=argument,
+        mend=_mend(allowed) if allowed.startswith("left out") else f"make it {allowed}",
     )
 
 

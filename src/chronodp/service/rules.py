@@ -25,6 +25,8 @@ from chronodp.service.refusals import refuse
 
 __all__ = ["allowed_grid", "allowed_keys", "check_allowed", "check_expressions"]
 
+_NO_GROUPS = "left out: the policy has no column that splits answers"
+
 
 def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end: str | None) -> Calendar:
     """Return the grid that is asked for, or raise; what is not allowed is not even laid out."""
@@ -159,8 +161,8 @@ def _check_groups(dataset: Dataset, table: Table) -> None:
                 raise refuse(grouping.column, "with a longer key", f"keys of at most {found.longest:,} bytes")
             continue
         if known is None:
-            names = ", ".join(dataset.groups) or "none"
-            raise refuse("by", grouping.column, f"one of the columns {names}")
+            allowed = f"one of the columns {', '.join(dataset.groups)}" if dataset.groups else _NO_GROUPS
+            raise refuse("by", grouping.column, allowed)
         unknown = [key for key in grouping.keys if key not in known.keys]
         if unknown:
             raise refuse(grouping.column, unknown[0], f"made of the public keys {', '.join(known.keys[:20])}")

@@ -14,6 +14,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.service.edge import allow_files
 from chronodp.service.failures import start_log
 from chronodp.service.policy_file import read_policy
+from chronodp.service.sources import source_warnings
 from chronodp.service.supervising import supervise
 
 if TYPE_CHECKING:
@@ -66,16 +67,20 @@ def serve(
     certificate: str | None = None,
     key: str | None = None,
     told: Callable[[str], None] = lambda _: None,
+    warned: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Open the budgets and answer until told to stop.
 
     Workers finish the jobs they have begun; what waits stays on disk for the next start. ``told`` is called with the
-    address once the policy is read, the budgets are open and the port is taken.
+    address once the policy is read, the budgets are open and the port is taken; ``warned`` before, with each file that
+    is missing or lacks a column.
     """
     if (certificate is None) != (key is None):
         raise InvalidArgument("tls_cert", certificate, "given together with tls_key")
     curator = settings.curator()
     allow_files(curator.policy.running.edge.connections)
+    for warning in source_warnings(curator.policy):
+        warned(warning)
     curator.open_budgets()
     _ = curator.ledger.keys  # made now, by one process
     curator.close()

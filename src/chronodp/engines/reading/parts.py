@@ -84,7 +84,7 @@ def check_parts(parts: Sequence[Part], wanted: Iterable[Wanted], reading: Readin
 
 def _unknown(argument: str, column: str, names: Sequence[str], *, listed: bool) -> str:
     some = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
-    shown = f"; it has {some}" if listed and names else ""
+    shown = f"; it has {some}" if listed and names else "" if names else "; it has no columns"
     near = difflib.get_close_matches(column.lower(), [name.lower() for name in names], n=1)
     hint = next((f"; did you mean {name}?" for name in names if near and name.lower() == near[0]), "")
     return f"{argument}: the table has no column {column!r}{shown}{hint}"
