@@ -80,8 +80,8 @@ class Asked:
             find=find,
         )
 
-    def plan(self) -> Plan:
-        """Return its plan."""
+    def plan(self, *, expect: float | None = None) -> Plan:
+        """Return its plan; with a guess of a number's size it says how far off such a number comes out."""
         from chronodp.series.discovery import DELTA
 
         query, missing = self.query(), self._missing()
@@ -89,7 +89,8 @@ class Asked:
         if self.options.get("discover") is not None:
             named["discover_share"] = "share"
         with _as_written(named):
-            return query.plan(epsilon=self.needed("epsilon"), delta=self.options.get("delta", 0.0), missing=missing)
+            delta = self.options.get("delta", 0.0)
+            return query.plan(epsilon=self.needed("epsilon"), delta=delta, missing=missing, expect=expect)
 
     def _find(self) -> FindBounds:
         """Return which bounds are found."""

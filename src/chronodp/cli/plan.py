@@ -24,6 +24,10 @@ def plan(
     *,
     asked: Asked,
     diagnose: Annotated[bool, typer.Option("--diagnose", hidden=True)] = False,
+    expect: Annotated[
+        float | None,
+        typer.Option(help="About how large a number will be: then the plan says how far off it comes out."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a release would protect, cost and get wrong. Free: no data is read.
@@ -54,7 +58,7 @@ def plan(
         return
     from chronodp.series import FindPlan, QuantilePlan
 
-    made: Plan | FindPlan | QuantilePlan = asked.plan()
+    made: Plan | FindPlan | QuantilePlan = asked.plan(expect=expect)
     if as_json:
         content = {
             "design": to_document(made.design),

@@ -15,7 +15,7 @@ from chronodp.engines import Derived, check_where, derived_as
 from chronodp.errors import InvalidArgument
 from chronodp.lifetime import LifetimePlan
 from chronodp.privacy import check_kind
-from chronodp.series import Discover, EachPeriod, Find, Found, Missing, Pays, Places, Table, Terms, Workload
+from chronodp.series import Discover, EachPeriod, Find, Found, Missing, Pays, Places, Table, Terms, View, Workload
 from chronodp.series.finding import bounded_table
 from chronodp.series.places import PlaceLevels
 
@@ -173,6 +173,7 @@ class Query(Generic[Planned_co]):
         delta: float = 0.0,
         tuned_for: Workload | None = None,
         missing: Missing | None = None,
+        expect: float | View | None = None,
     ) -> Planned_co:
         """Return the plan with the least error within (epsilon, delta). Free, and reads no data.
 
@@ -181,7 +182,18 @@ class Query(Generic[Planned_co]):
             delta: of the guarantee; 0 for a pure one.
             tuned_for: what the error is made small for; single periods if not given.
             missing: asks for a private figure of what bounds took away, `Missing()`.
+            expect: about how large a number will be, or a view of an earlier release, for the plan to say how far off
+                such numbers are. It changes nothing else; a size that was looked up in the data is not private.
         """
+        plan = self._plan(epsilon, delta, tuned_for, missing)
+        if expect is None:
+            return plan
+        expecting = getattr(plan, "expecting", None)
+        if expecting is None:
+            raise InvalidArgument("expect", expect, "left out where something is found, for quantiles and at curators")
+        return cast("Planned_co", expecting(expect))
+
+    def _plan(self, epsilon: float, delta: float, tuned_for: Workload | None, missing: Missing | None) -> Planned_co:
         terms: Terms = {
             "epsilon": epsilon,
             "delta": delta,

@@ -8,18 +8,23 @@ from functools import lru_cache
 from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
+from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law, deviations, quantiles
 from chronodp.privacy import counted, periods_held
 from chronodp.series.design import Design
 from chronodp.series.missing import MissingDesign
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.table import Table
+from chronodp.series.usefulness import Expected
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
-__all__ = ["describe", "every_of", "half_width", "unit_reach"]
+__all__ = ["describe", "every_of", "guesses", "half_width", "unit_reach", "useful", "weak"]
 
 _YEAR = 365.25 * 86_400_000_000
 _LEAP = 0.05  # of a year: one of 365 or 366 days is a whole one
+_UNSAID = Expected()
+_SURE = 0.99  # a guess that is right more often is as good as knowing
+_LARGE_DELTA = 1e-3
 _LAWS = {"laplace": "Laplace", "gaussian": "Gaussian"}
 
 
@@ -37,7 +42,7 @@ def _reach(law: Law, terms: float, level: float) -> float:
     return float(quantiles(law, [terms], level)[0])
 
 
-def describe(design: Design, delta: float) -> list[tuple[str, str]]:
+def describe(design: Design, delta: float, expected: Expected = _UNSAID) -> list[tuple[str, str]]:
     """Return the plan as labelled sentences."""
     table = design.table
     when = str(table.calendar) if table.calendar is not None else counted(table.horizon, "period")
@@ -57,10 +62,12 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
         *([] if table.reading is None else [("Read", str(table.reading))]),
         ("Noise", _noise(design)),
         ("Error", _error(design)),
+        *useful(design, expected),
         *_places(design),
         *([] if design.missing is None else [("Missing", _missing(design.missing))]),
         ("Price", _price(design, delta)),
-        ("Adversary", _adversary(design)),
+        ("Adversary", guesses(_right(design))),
+        *weak(design.epsilon, design.delta, _right(design)),
     ]
 
 
@@ -233,8 +240,42 @@ def _price(design: Design, delta: float) -> str:
     return text + "; the price grows with every release, and a budget sets its limit"
 
 
-def _adversary(design: Design) -> str:
-    right = (1 + adversary.total_variation(design.epsilon, design.delta)) / 2
+def _right(design: Design) -> float:
+    """Return how often the best guess whether one unit is in the data is right."""
     if design.law == "gaussian":
-        right = float(ndtr(gaussian.mu(design.cost) / 2))  # exact: telling N(0, 1) from N(mu, 1)
+        return float(ndtr(gaussian.mu(design.cost) / 2))  # exact: telling N(0, 1) from N(mu, 1)
+    return (1 + adversary.total_variation(design.epsilon, design.delta)) / 2
+
+
+def guesses(right: float) -> str:
+    """Return what an adversary gains, in words."""
     return f"a guess whether the unit is in the data is right at most {right:.1%} of the time, instead of 50 %"
+
+
+def weak(epsilon: float, delta: float, right: float) -> list[tuple[str, str]]:
+    """Return a warning where a promise is worth little: by how often a guess is right, or by its delta."""
+    if right < _SURE and delta <= _LARGE_DELTA:
+        return []
+    what = f"ε = {epsilon:g}" if delta <= _LARGE_DELTA else f"δ = {delta:g}"
+    why = (
+        "hardly hides anybody"
+        if delta <= _LARGE_DELTA
+        else f"may give everything of one unit away with a probability of {delta:.1%}"
+    )
+    mend = (
+        "ε = 1 allows 73.1%" if delta <= _LARGE_DELTA else "choose a δ far below 1 / the number of people, such as 1e-6"
+    )
+    told = f"{what} {why}: a guess whether the unit is in the data may be right {right:.1%} of the time; {mend}"
+    return [("Warning", told)]
+
+
+def useful(design: Design, expected: Expected = _UNSAID) -> list[tuple[str, str]]:
+    """Return whether the numbers will be worth reading; nothing of ratios and places, whose errors say it already."""
+    measure = design.table.measure
+    if measure.ratio or design.measured is not None or measure.clips is not None:
+        if expected.sizes:
+            raise InvalidArgument("expect", "a size", f"left out for {measure}: its error says how many it takes")
+        return []
+    per = measure.divisor or 1
+    people = measure.whole and measure.reach == 1 and not design.table.single_rows and measure.row_weight is None
+    return [("Useful", expected.words(half_width(design, 0.95) / per, people=people))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from chronodp.display import facts_html, scrolled
@@ -19,7 +19,7 @@ from chronodp.privacy import (
 )
 from chronodp.randomness import Entropy
 from chronodp.report import watched
-from chronodp.series.describe import describe, half_width
+from chronodp.series.describe import describe, half_width, useful
 from chronodp.series.design import Design
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.drawing import Quanta, certificate_of, draw_release
@@ -29,6 +29,7 @@ from chronodp.series.release import Release
 from chronodp.series.split import split_price
 from chronodp.series.table import Table
 from chronodp.series.table_plan import TablePlan
+from chronodp.series.usefulness import Expected, expected_of
 from chronodp.series.workloads import Workload, check_workload
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
         delta: the delta that was asked for.
         missing: the figure of what bounds take away, if it was asked for.
         asked: the table that was asked for, where the design's is one of several ways to it.
+        expected: about how large the numbers will be, for what it says of itself.
     """
 
     design: Design
@@ -88,6 +90,7 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
     origin: Origin
     missing: Missing | None = None
     asked: Table | None = None
+    expected: Expected = Expected()  # noqa: RUF009 (frozen, and no design hangs on it)
 
     @property
     def cells(self) -> int:
@@ -187,9 +190,15 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
         table = self.design.table
         return f"Plan({table.released}; {Guarantee(table.claimed, self.design.epsilon, self.design.delta)})"
 
+    def expecting(self, expect: object) -> Plan:
+        """Return the same plan, which says how far off numbers of that size will be."""
+        plan = replace(self, expected=expected_of(expect))
+        useful(plan.design, plan.expected)  # refuses what has no such size
+        return plan
+
     @property
     def _facts(self) -> list[tuple[str, str]]:
-        return describe(self.design, self.delta)
+        return describe(self.design, self.delta, self.expected)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the same, and the candidates with their errors."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from chronodp.accounting import adversary
 from chronodp.privacy import counted
+from chronodp.series.describe import weak
 from chronodp.series.finding.design import FindDesign
 from chronodp.series.finding.edges import FARTHEST
+from chronodp.series.usefulness import needed
 from chronodp.series.voters import voters_of
 
 __all__ = ["describe_find"]
@@ -30,8 +33,10 @@ def describe_find(design: FindDesign) -> list[tuple[str, str]]:
         *([] if table.reading is None else [("Read", str(table.reading))]),
         *([("Rows", table.computed)] if table.computed else []),
         ("Error", _error(design)),
+        *_useful(design),
         *([] if design.missing is None else [("Missing", str(design.missing))]),
         ("Price", _price(design)),
+        *weak(design.epsilon, design.delta, (1 + adversary.total_variation(design.epsilon, design.delta)) / 2),
     ]
 
 
@@ -87,6 +92,18 @@ def _error(design: FindDesign) -> str:
         for width, periods in zip(widths, shown, strict=True)
     )
     return f"{listed}{present}, in 95 of 100 {where}, noise only"
+
+
+def _useful(design: FindDesign) -> list[tuple[str, str]]:
+    """Return how large a number must be where most is kept of a person, the widest noise that may come out."""
+    if design.table.measure.ratio or design.finds_size or design.finds_edges:
+        return []  # in sizes that are not known yet
+    measure, joint = design.table.measure, design.typical
+    people = measure.whole and measure.reach == 1 and not design.table.single_rows
+    width = design.half_widths[joint.periods[-1], joint.groups[-1]] / (measure.divisor or 1)
+    return [
+        ("Useful", f"{needed(width, people=people)}, if {counted(joint.periods[-1], 'period')} count; less if fewer")
+    ]
 
 
 def _price(design: FindDesign) -> str:

@@ -6,7 +6,7 @@ from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
 from chronodp.privacy import counted
-from chronodp.series.describe import unit_reach
+from chronodp.series.describe import guesses, unit_reach, weak
 from chronodp.series.quantiles.choices import ByChoice
 from chronodp.series.quantiles.design import QuantileDesign
 
@@ -30,7 +30,8 @@ def describe_quantiles(design: QuantileDesign) -> list[tuple[str, str]]:
         ("Way", str(design.way)),
         ("Error", f"about {design.rank_error:.3g} ranks on average, beyond what edges cost; {rank_words(design)}"),
         ("Price", _price(design)),
-        ("Adversary", _adversary(design)),
+        ("Adversary", guesses(_right(design))),
+        *weak(design.epsilon, design.delta, _right(design)),
     ]
 
 
@@ -51,8 +52,8 @@ def _price(design: QuantileDesign) -> str:
     return f"ε = {design.epsilon:g} for this release; only a budget stops repetitions"
 
 
-def _adversary(design: QuantileDesign) -> str:
+def _right(design: QuantileDesign) -> float:
     right = (1 + adversary.total_variation(design.epsilon, design.delta)) / 2
     if design.delta:
         right = min(right, float(ndtr(gaussian.mu(design.cost) / 2)))
-    return f"a guess whether the unit is in the data is right at most {right:.1%} of the time, instead of 50 %"
+    return right

@@ -19,7 +19,7 @@ export const scaleWords = (plan) => {
   if (error === null) return { text: "The noise is too large for a number: nothing could be read from this release.", warning: true };
   const noise = `${tunedElsewhere(plan) ? "In one period " : ""}± ${number(error)}`;
   if (plan.scale === null) {
-    const text = `${noise}. The owner declared no usual size: compare the error with the values you expect.`;
+    const text = `${noise}. The owner declared no usual size: ${factOf(plan, "Useful") || "compare the error with the values you expect"}.`;
     return { text, warning: false };
   }
   const about = `about ${number(plan.scale, 3)} by the owner’s declarations`;
