@@ -26,7 +26,7 @@ def plan(
     diagnose: Annotated[bool, typer.Option("--diagnose", hidden=True)] = False,
     expect: Annotated[
         float | None,
-        typer.Option(help="About how large a number will be: then the plan says how far off it comes out."),
+        typer.Option(help="About how large a number will be: the plan then says how far off that is."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -256,16 +256,12 @@ def weak(epsilon: float, delta: float, right: float) -> list[tuple[str, str]]:
     """Return a warning where a promise is worth little: by how often a guess is right, or by its delta."""
     if right < _SURE and delta <= _LARGE_DELTA:
         return []
-    what = f"ε = {epsilon:g}" if delta <= _LARGE_DELTA else f"δ = {delta:g}"
-    why = (
-        "hardly hides anybody"
-        if delta <= _LARGE_DELTA
-        else f"may give everything of one unit away with a probability of {delta:.1%}"
-    )
-    mend = (
-        "ε = 1 allows 73.1%" if delta <= _LARGE_DELTA else "choose a δ far below 1 / the number of people, such as 1e-6"
-    )
-    told = f"{what} {why}: a guess whether the unit is in the data may be right {right:.1%} of the time; {mend}"
+    if delta > _LARGE_DELTA:
+        what = f"δ = {delta:g} may give everything of one unit away with a probability of {delta:.1%}"
+        mend = "choose a δ far below 1 / the number of people, such as 1e-6"
+    else:
+        what, mend = f"ε = {epsilon:g} hardly hides anybody", "at ε = 1 it is right 73.1% of the time"
+    told = f"{what}: a guess whether the unit is in the data may be right {right:.1%} of the time; {mend}"
     return [("Warning", told)]
 
 

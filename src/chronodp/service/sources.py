@@ -1,4 +1,4 @@
-"""Whether the files of a policy are there and have the columns that it names: told to the owner, before anybody asks."""
+"""Whether the files of a policy are there and have its columns: told to the owner, before anybody asks."""
 
 from __future__ import annotations
 

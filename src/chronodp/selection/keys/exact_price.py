@@ -1,4 +1,4 @@
-"""What a Gaussian threshold costs if it is all that is bought: less than a ledger charges, which adds noise and failure.
+"""What a Gaussian threshold costs if it is all that is bought; a ledger charges more, it adds noise and failure.
 
 "Bought alone" of ``docs/explanation/proofs/keys.md``.
 """
