@@ -12,10 +12,24 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-__all__ = ["facts_html", "in_json", "is_visible", "scrolled", "shown", "shown_html", "shown_lines"]
+__all__ = ["amount", "facts_html", "in_json", "is_visible", "scrolled", "shown", "shown_html", "shown_lines"]
 
 # Letters and marks by their category, of which nothing is seen: fillers, joiners and selectors of variants.
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
+
+def amount(number: float, digits: int = 4) -> str:
+    """Return a number as people write it: so many digits that count, thousands apart, powers of ten at the far ends.
+
+    >>> amount(75512.3), amount(8.98722), amount(0.00012345), amount(1.5e20)
+    ('75,510', '8.987', '0.0001234', '1.5e+20')
+    """
+    short = f"{number:.{digits}g}"
+    if "e" not in short:
+        whole, dot, part = short.partition(".")
+        return f"{int(whole):,}{dot}{part}" if len(whole.lstrip("-")) > 3 else short
+    size = abs(number)
+    return f"{float(short):,.0f}" if 1 <= size < 1e15 else short
 
 
 def is_visible(text: str) -> bool:

@@ -32,7 +32,7 @@ def test_a_budget_from_opening_to_closing(place: str) -> None:
     with Ledger(place) as ledger:
         ledger.spend("meters", GaussianCost(1.0, 2.0), unit=User(), purpose="load-2026-01")
     shown = " ".join(run("budget", "status", "--ledger", place).split())
-    for part in ("█", "left", "epsilon at delta 1e-06", "Gaussian σ", "guarantee is the opened one"):
+    for part in ("█", "left", "epsilon at delta 1e-06", "One more release of up to ε", "guarantee is the opened one"):
         assert part in shown
     status = json.loads(run("budget", "status", "meters", "--json", "--ledger", place))
     assert status["charges"] == 1

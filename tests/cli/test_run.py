@@ -166,15 +166,17 @@ def test_the_last_period_ends_on_or_before_a_day_and_the_next_does_not(day: date
         assert period.end + (period.end - period.start) + timedelta(days=4) > day  # months differ by three days at most
 
 
-def test_a_period_that_the_jobs_own_do_not_fill_is_refused_as_it_was_typed(desk: Path) -> None:
+@pytest.mark.usefixtures("desk")
+def test_a_period_that_the_jobs_own_do_not_fill_is_refused_as_it_was_typed() -> None:
     Path("job.toml").write_text(JOB.replace('"1D"', '"1mo"').replace("= 5", "= 1"), encoding="utf-8")
     said = refused("job.toml", "--for", "2026-01-05")
     assert "for must be a period that whole periods of 1mo fill" in said
     assert "such as 2026, 2026-11" in said
 
 
+@pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize(("key", "said"), [("ledger", "the ledger is named"), ("keys", "the owner's keys are named")])
-def test_what_the_command_line_names_is_told_so(desk: Path, key: str, said: str) -> None:
+def test_what_the_command_line_names_is_told_so(key: str, said: str) -> None:
     Path("job.toml").write_text(f'{key} = "b.db"\n{JOB}', encoding="utf-8")
     refusal = refused("job.toml", "--for", "2026-01")
     assert f"line 1: {key} must be left out: {said} on the command line, by --{key}" in refusal

@@ -33,10 +33,10 @@ def ledger(tmp_path: Path) -> Ledger:
 
 def test_after_one_of_four_one_is_spent_and_the_rest_is_told_by_itself(ledger: Ledger) -> None:
     ledger.open("meters", unit=User(), epsilon=4.0, delta=DELTA)
-    assert str(ledger.status("meters").told[0]) == "epsilon at delta 1e-06: 0 of 4 spent, 4 left by itself"
+    assert str(ledger.status("meters").told[0]) == "epsilon 0 of 4 spent at delta 1e-06; one more of up to 4 fits"
     ledger.spend("meters", GaussianCost(1.0, gaussian.sigma(1.0, DELTA)), unit=User())
     status = ledger.status("meters")
-    assert str(status.told[0]) == "epsilon at delta 1e-06: 1 of 4 spent, 3.817 left by itself"
+    assert str(status.told[0]) == "epsilon 1 of 4 spent at delta 1e-06; one more of up to 3.817 fits"
     assert "mu" not in str(status)
     left = status.told[0].left
     with pytest.raises(BudgetExhausted) as refused:
@@ -53,10 +53,10 @@ def test_amounts_that_add_up_say_no_more_than_that(ledger: Ledger) -> None:
     ledger.open("meters", unit=User(), epsilon=1.0, delta=4e-7, rule="pure")
     ledger.spend("meters", ApproximateCost(0.25, 3e-7), unit=User())
     assert [str(part) for part in ledger.status("meters").told] == [
-        "epsilon: 0.25 of 1 spent, 0.75 left",
-        "reserved delta: 3e-07 of 4e-07 spent, 1e-07 left",
+        "epsilon 0.25 of 1 spent, 0.75 left",
+        "reserved delta 3e-07 of 4e-07 spent, 1e-07 left",
     ]
-    with pytest.raises(BudgetExhausted, match=r"asked 0.9 of epsilon, spent 0.25 of 1, left 0.75; `status`"):
+    with pytest.raises(BudgetExhausted, match=r"0.25 of 1 spent; this needs 0.9, and at most 0.75 fits; `status`"):
         ledger.spend("meters", PureCost(0.9), unit=User())
 
 

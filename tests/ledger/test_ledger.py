@@ -37,7 +37,7 @@ def test_pure_spending_is_exact_to_the_last_tenth(ledger: Ledger) -> None:
     ledger.open("meters", unit=User(), epsilon=1.0)
     for number in range(1, 11):
         assert ledger.spend("meters", PureCost(0.1), unit=User()).number == number
-    with pytest.raises(BudgetExhausted, match=r"asked 1e-18 of epsilon, spent 1 of 1, left 0"):
+    with pytest.raises(BudgetExhausted, match=r"epsilon 1 of 1 spent; this needs 1e-18, and at most 0 fits"):
         ledger.spend("meters", PureCost(1e-18), unit=User())
     status = ledger.status("meters")
     assert status.share == 1.0
@@ -56,7 +56,7 @@ def test_a_day_of_gaussian_releases_costs_what_gdp_says(ledger: Ledger) -> None:
     with pytest.raises(BudgetExhausted):
         ledger.spend("enough", GaussianCost(1.0, 500.0), unit=User())
     ledger.spend("short", RepeatedCost(release, 1439), unit=User())
-    with pytest.raises(BudgetExhausted, match="of epsilon at delta"):
+    with pytest.raises(BudgetExhausted, match="spent at delta"):
         ledger.spend("short", release, unit=User())
     ledger.open("basic", unit=User(), epsilon=100.0)
     with pytest.raises(BudgetExhausted):
@@ -82,7 +82,7 @@ def test_mixed_costs_share_a_budget(ledger: Ledger, rule: str) -> None:
     assert status.sums[-1].spent == pytest.approx(1e-7)
     for number in range(4):
         ledger.spend("mixed", ApproximateCost(1e-6, 1e-7), unit=User(), purpose=f"{number}")
-    with pytest.raises(BudgetExhausted, match="asked 1e-07 of delta, spent 5e-07 of 5e-07"):
+    with pytest.raises(BudgetExhausted, match="delta 5e-07 of 5e-07 spent; this needs 1e-07"):
         ledger.spend("mixed", ApproximateCost(1e-6, 1e-7), unit=User())
 
 
@@ -315,6 +315,6 @@ def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("these are notes, not a ledger " * 50)
     with pytest.raises(LedgerUnavailable, match="is not a ledger"):
         Ledger(tmp_path / "notes.txt")
-    with pytest.raises(LedgerUnavailable, match="connection to the ledger failed") as caught:
+    with pytest.raises(LedgerUnavailable, match=r"cannot reach PostgreSQL at 127\.0\.0\.1:1: connection refused") as caught:
         Ledger("postgresql://someone:secret@127.0.0.1:1/none", timeout=1.0)
     assert "secret" not in str(caught.value)

@@ -166,3 +166,18 @@ def test_draws_more_points_than_svg_is_meant_for(browser: Browser, tmp_path: Pat
 def _brightness(colour: str) -> float:
     red, green, blue = map(int, re.findall(r"\d+", colour)[:3])
     return (red + green + blue) / 765
+
+
+def test_names_of_lines_are_whole_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    names = ("sum of what one household used, its total in an hour clipped to 0 … 300", "Q&A <tea> " + "x" * 80)
+    place = write_page(page(*(hours(name) for name in names)), tmp_path / "narrow.html").as_uri()
+    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+        tab = read(context, place).tab
+        edge = tab.locator("#chart").bounding_box()
+        assert edge is not None
+        for text in tab.locator("#chart .legendtext").all():
+            box = text.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= edge["x"] + edge["width"]
+        shown = [re.sub(r"\s", "", text) for text in tab.locator("#chart .legendtext").all_text_contents()]
+        assert shown == [re.sub(r"\s", "", name) for name in names]

@@ -79,6 +79,10 @@ def test_buttons_and_slider_come_with_dates_that_span_enough() -> None:
     short = figure_of(hours("north", count=5)).layout.xaxis
     assert not short.rangeselector.visible
     assert not short.rangeslider.visible
+    months = [datetime(2025 + n // 12, n % 12 + 1, 1) for n in range(18)]
+    ones = [1.0] * len(months)
+    monthly = figure_of(Line("a", months, ones, ones, ones)).layout.xaxis
+    assert [button.label for button in monthly.rangeselector.buttons] == ["Year", "All"]
     steps = figure_of(Line("a", [0, 1], [1, 2], [0, 1], [2, 3])).layout.xaxis
     assert steps.type == "linear"
     assert steps.rangeselector.buttons == ()

@@ -53,7 +53,7 @@ def test_notebooks_show_a_line_a_table_and_the_promise(release: Release, plan: P
         html = shown._repr_html_()
         assert html.count("<svg") == 1
         assert html.count("<table") == 1
-        assert "noise only, not what bounds took away" in html
+        assert "noise only, not what the limits removed" in html
         assert "differentially private" in html
         assert len(html) < 30_000
     assert "Candidates" in plan._repr_html_()

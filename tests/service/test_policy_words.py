@@ -23,15 +23,15 @@ def test_a_policy_says_what_may_be_asked_and_what_it_costs(tmp_path: Path) -> No
         "ana may spend at most epsilon 4 with delta 1e-06 of it.",
         "One release may cost at most epsilon 2, counted at the dataset's delta of 1e-06, whatever delta it states.",
         "No release states a delta above 1e-06.",
-        "Of one person kwh may count within 0 to 5 in 1h, 0 to 150 in 1D and 0 to 1000 in 1W at most.",
-        "Of one person 744 of 1h, 31 of 1D and 4 of 1W count, unless a question says otherwise.",
+        "Of each person kwh counts within 0 to 5 in 1h, 0 to 150 in 1D and 0 to 1000 in 1W at most.",
+        "At most 744 hours, 31 days or 4 weeks of each person count, unless a question says otherwise.",
         "Those of 1D and 1W are as many as 744 periods of 1h on end can touch.",
         "One person usually has 0.6 in 1h, 15 in 1D and 95 in 1W of kwh: a clip that cuts this off is refused.",
         "Groups of fewer than 100 people are refused, by declared sizes and never by data.",
         "Filters and computed columns are not allowed here.",
         "Bounds are given, and not found by a private step.",
         "Keys are those declared, and not found by a private step.",
-        "The private figure of what bounds took away may be asked, within the same price.",
+        "The private figure of what the limits removed may be asked, within the same price.",
     ):
         assert sentence in words
     assert "town.parquet" not in " ".join(words)
@@ -64,7 +64,7 @@ def test_words_follow_what_a_policy_names(tmp_path: Path) -> None:
         "A private step may find clip, as a part of the price; a clip within the widest.",
         "A private step may find and publish keys of page that enough people hold, of at most 64 bytes; of one person "
         "5 count at most.",
-        "The private figure of what bounds took away may not be asked.",
+        "The private figure of what the limits removed may not be asked.",
     ):
         assert sentence in words, words
     assert len(policy.warnings) == 1

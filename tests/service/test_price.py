@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from chronodp.accounting import gaussian
+from chronodp.accounting import epsilon_at, gaussian
 from chronodp.errors import NotAllowed
 from chronodp.privacy import FailureCost, GaussianCost, PureCost, SequenceCost
 from chronodp.service.curator import Curator
 from chronodp.service.planning import AnyPlan
 from chronodp.service.policy_file import read_policy
-from chronodp.service.price import _is_within, check_price, epsilon_at
+from chronodp.service.price import _is_within, check_price
 from chronodp.service.question import QueryRequest
 from tests.service.town import COUNT, SUM, write_policy
 

@@ -8,6 +8,7 @@ from chronodp.accounting.calibration import calibrate, most_releases
 from chronodp.accounting.comparison import Bound as Bound, Comparison as Comparison, compare
 from chronodp.accounting.group_privacy import enlarge, group
 from chronodp.accounting.loss_variable import LossVariable as LossVariable, loss
+from chronodp.accounting.prices import epsilon_at as epsilon_at, price_words as price_words
 from chronodp.accounting.rounding import sum_up as sum_up
 from chronodp.accounting.spending import (
     Costs as Costs,

@@ -15,7 +15,7 @@ from chronodp.cli.options import Address, Json, Keys, check_ledger_file, existin
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import print_json, print_line, terminal
 from chronodp.display import shown
-from chronodp.privacy import parse_unit
+from chronodp.privacy import counted, parse_unit
 
 if TYPE_CHECKING:
     from chronodp.ledger import Status
@@ -283,14 +283,14 @@ def _show(console: Console, one: Status) -> None:
     console.print(shown(f"{one.guarantee} {one.budget.lifetime}"))
     if one.note:
         console.print(Text(shown(one.note), "yellow"))
-    table = Table("counted in", "spent", "limit", "left, by itself")
+    table = Table("counted in", "spent", "limit", "one more of up to")
     for part in one.told:
         table.add_row(part.name, f"{part.spent:.4g}", f"{part.limit:.4g}", f"{part.left:.4g}")
     console.print(table)
-    fits = [] if one.largest_pure is None else [f"pure ε {one.largest_pure:.4g}"]
-    fits += [] if one.smallest_laplace is None else [f"Laplace scale {one.smallest_laplace:.4g} at l1 sensitivity 1"]
-    fits += [] if one.smallest_sigma is None else [f"Gaussian σ {one.smallest_sigma:.4g} at l2 sensitivity 1"]
-    console.print(f"{one.charges:,} charges. Fits once more: {', or '.join(fits) or 'nothing'}.")
+    fits = "Nothing fits any more."
+    if one.largest_pure is not None:
+        fits = f"One more release of up to ε = {one.largest_pure:.2g} fits."
+    console.print(f"{counted(one.charges, 'charge')}. {fits}")
     console.print(one.outlook.words)
     for request in one.unreleased:
         console.print(Text.assemble(("Debited but never released:", "yellow"), f" {shown(request)}"))

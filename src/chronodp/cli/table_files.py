@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chronodp.report import frame_as_csv
+from chronodp.report import arrow_of, frame_as_csv
 
 if TYPE_CHECKING:
     import pandas
@@ -27,10 +27,9 @@ def write_table(frames: Iterable[pandas.DataFrame], path: Path) -> None:
 
 
 def _write_parquet(frames: Iterator[pandas.DataFrame], path: Path) -> None:
-    import pyarrow
     import pyarrow.parquet
 
-    tables = (pyarrow.Table.from_pandas(frame, preserve_index=False) for frame in frames)
+    tables = map(arrow_of, frames)
     first = next(tables)
     with pyarrow.parquet.ParquetWriter(path, first.schema) as writer:
         writer.write_table(first)

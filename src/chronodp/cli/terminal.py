@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook,
 from rich.segment import Segment
 from rich.table import Table
 
-from chronodp.display import in_json, shown, shown_lines
+from chronodp.display import amount, in_json, shown, shown_lines
 
 if TYPE_CHECKING:
     import pandas
@@ -103,7 +103,7 @@ def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:
 
 def _cell(cell: object) -> str:
     if isinstance(cell, float):
-        return "" if math.isnan(cell) else f"{cell:,.5g}"
+        return "" if math.isnan(cell) else amount(cell, 5)
     return shown(cell)
 
 

@@ -275,10 +275,11 @@ def _exhausted(spent: Amounts, budget: Budget, key: tuple[str, str, str], priced
     whose = account_name(key[0], key[1]) + (f" in {key[2]}" if key[2] else "")
     told, wanted = _told(rule, spent, amounts, shown)
     asked, left = apart(wanted, told.left)
-    more, alone = "more than " if amounts[shown] == CAP else "", "" if told.adds else " by itself"
+    more = "more than " if amounts[shown] == CAP else ""
+    name, _, at = told.name.partition(" at ")
     return BudgetExhausted(
-        f"the budget for {whose} cannot pay {priced.cost}: asked {more}{asked} of {told.name}, spent "
-        f"{told.spent:.6g} of {told.limit:.6g}, left {left}{alone}; `status` shows what would fit",
+        f"the budget for {whose} cannot pay this: {name} {told.spent:.6g} of {told.limit:.6g} spent"
+        f"{f' at {at}' if at else ''}; this needs {more}{asked}, and at most {left} fits; `status` shows what would",
         measure=told.name,
         asked=wanted,
         spent=told.spent,

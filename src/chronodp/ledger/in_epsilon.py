@@ -39,8 +39,9 @@ class Told:
     adds: bool
 
     def __str__(self) -> str:
-        alone = "" if self.adds else " by itself"
-        return f"{self.name}: {self.spent:.4g} of {self.limit:.4g} spent, {self.left:.4g} left{alone}"
+        name, _, at = self.name.partition(" at ")
+        spent = f"{name} {self.spent:.4g} of {self.limit:.4g} spent{f' at {at}' if at else ''}"
+        return f"{spent}, {self.left:.4g} left" if self.adds else f"{spent}; one more of up to {self.left:.4g} fits"
 
 
 def tell(rule: Filter, spent: Amounts, places: tuple[int, ...]) -> Told:

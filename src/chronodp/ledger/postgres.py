@@ -68,13 +68,24 @@ class PostgresStore:
             return self._connections.get()
         return connection
 
+    def _place(self) -> str:
+        """Return where the server is looked for; nothing where the address does not say."""
+        try:
+            told = self._psycopg.conninfo.conninfo_to_dict(self._address)
+        except self._psycopg.ProgrammingError:
+            return ""
+        return f" at {told['host']}:{told.get('port', 5432)}" if told.get("host") else ""
+
     def _connect(self) -> psycopg.Connection[Any]:
         options = f"-c lock_timeout={int(self._timeout * 1000)} -c synchronous_commit=on"
         try:
-            with self._translated():
-                return self._psycopg.connect(
-                    self._address, autocommit=True, connect_timeout=max(2, int(self._timeout)), options=options
-                )
+            return self._psycopg.connect(
+                self._address, autocommit=True, connect_timeout=max(2, int(self._timeout)), options=options
+            )
+        except self._psycopg.OperationalError as error:
+            # An earlier transaction of the same call may have been committed.
+            mend = "a request that was under way is asked again under its id"
+            raise LedgerUnavailable(f"cannot reach PostgreSQL{self._place()}{_why(error)}; {mend}") from None
         except self._psycopg.ProgrammingError:  # it repeats the address, or a part of it
             raise LedgerUnavailable("the ledger's address is none that PostgreSQL can read") from None
 
@@ -97,6 +108,13 @@ class PostgresStore:
                 "the connection to the ledger failed or was lost; a debit under way may or may not have been "
                 "committed: ask again with the same request id"
             ) from None
+
+
+def _why(error: Exception) -> str:
+    """Return why nobody answered, in words of ours: the message may hold the address with its password."""
+    said = str(error).lower()
+    reasons = ("connection refused", "password authentication failed", "timeout expired", "host name")
+    return next((f": {reason}" for reason in reasons if reason in said), "")
 
 
 class _PostgresTransaction:

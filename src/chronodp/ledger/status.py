@@ -133,17 +133,21 @@ class Status:
         )
 
     def __str__(self) -> str:
-        lines = [self.guarantee, self.budget.lifetime, f"{counted(self.charges, 'charge')}, {self.share:.1%} used."]
+        # Of noise epsilon grows more slowly than what it uses up: both shares side by side would contradict each other.
+        adds = all(part.adds for part in self.told)
+        used = f"{self.share:.1%} used" if adds else f"{self.share:.1%} of what it can pay for is used"
+        lines = [self.guarantee, self.budget.lifetime, f"{counted(self.charges, 'charge')}, {used}."]
         lines += [self.note] if self.note else []
         lines += [f"{part}." for part in self.told]
         if self.largest_pure is None:
             lines.append("Nothing fits any more.")
         else:
             lines.append(
-                f"Still fits, once: pure ε {self.largest_pure:.4g}; Laplace scale {self.smallest_laplace:.4g}."
+                f"One more release of up to pure ε {self.largest_pure:.4g} fits (Laplace scale "
+                f"{self.smallest_laplace:.4g} a unit)."
             )
         if self.smallest_sigma is not None:
-            lines.append(f"Still fits, once: Gaussian σ {self.smallest_sigma:.4g} at l2 sensitivity 1.")
+            lines.append(f"Or one with Gaussian noise of σ {self.smallest_sigma:.4g} a unit.")
         lines.append(self.outlook.words)
         lines += [f"Debited but never released: {shown(request)}" for request in self.unreleased]
         return "\n".join(lines)

@@ -18,7 +18,7 @@ _RENEWED = (1, 3, 5, 10, 50)
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "D": 86_400, "W": 7 * 86_400}
 _MONTHS = {"mo": 1, "Y": 12}
 _YEAR = 31_557_600  # seconds of 365.25 days
-_SHOWN = ("Releases", "Unprotected", "Rows", "Columns", "Read", "Noise", "Error", "Adversary")
+_SHOWN = ("Releases", "Does not protect", "Rows", "Columns", "Read", "Noise", "Error", "Adversary")
 
 
 def periods_in(every: str, years: int) -> int:

@@ -111,9 +111,9 @@ class Certificate:
         return [
             ("Guarantee", f"{self.guarantee}"),
             ("Protects", self.guarantee.unit.protects),
-            ("Unprotected", self.guarantee.unit.does_not_protect),
+            ("Does not protect", self.guarantee.unit.does_not_protect),
             ("Mechanism", f"{self.mechanism}: {self.claim.cost}"),
-            ("Converted", f"by {self.theorem}"),
+            ("Method", self.theorem),
             ("Precision", self.precision),
             ("Argument", self.claim.argument),
             *(("Then", f"{step} (free: post-processing)") for step in self.processing),

@@ -9,7 +9,7 @@ from chronodp.display import facts_html, shown
 
 __all__ = ["Shown", "counted", "labelled"]
 
-_WIDTH, _INDENT = 79, 13
+_WIDTH, _INDENT, _WIDEST = 79, 13, 17
 
 
 def counted(number: int, noun: str) -> str:
@@ -24,14 +24,16 @@ def counted(number: int, noun: str) -> str:
 def labelled(rows: Iterable[tuple[str, str]]) -> str:
     """Return labels with their texts, wrapped and indented behind the labels; names in them are seen, not obeyed.
 
-    >>> print(labelled([("Protects", "everything of one person"), ("Unprotected", "word " * 20)]))
+    >>> print(labelled([("Protects", "everything of one person"), ("Mechanism", "word " * 20)]))
     Protects     everything of one person
-    Unprotected  word word word word word word word word word word word word word
+    Mechanism    word word word word word word word word word word word word word
                  word word word word word word word
     """
+    told = list(rows)
+    indent = min(_WIDEST, max([_INDENT, *(len(label) + 1 for label, _ in told)]))
     return "\n".join(
-        fill(shown(f"{label:<{_INDENT - 1}} {text}"), _WIDTH, subsequent_indent=" " * _INDENT, break_on_hyphens=False)
-        for label, text in rows
+        fill(shown(f"{label:<{indent - 1}} {text}"), _WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+        for label, text in told
     )
 
 

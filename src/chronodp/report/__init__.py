@@ -8,7 +8,9 @@ from chronodp.report.page import Page, house_style as house_style, render as ren
 from chronodp.report.progress import watched as watched, watching as watching
 from chronodp.report.small_chart import small_chart as small_chart
 from chronodp.report.tables import (
+    arrow_of as arrow_of,
     comma_separated as comma_separated,
+    covered as covered,
     frame_as_csv as frame_as_csv,
     number_format as number_format,
     number_text as number_text,

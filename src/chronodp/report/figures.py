@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,7 @@ _MANY = 20_000  # points past which a browser draws SVG too slowly
 _FEW = 60  # points up to which each is worth a mark
 _CROWD = 8  # lines past which one box that tells them all would hide them
 _ALONE = "%{fullData.name}<br>%{x}<br>%{customdata}<extra></extra>"  # a box of one line tells what a shared one heads
+_STRETCHES = (("Day", 1), ("Week", 7), ("Month", 31), ("Year", 366))
 _NO_TOOLS = ("zoom", "pan", "select", "lasso2d", "zoomin", "zoomout", "autoscale", "sendcharttocloud")
 
 
@@ -254,10 +256,11 @@ def _clock(moment: object) -> datetime:
 def _date_axis(clocks: Sequence[Sequence[datetime]]) -> dict[str, Any]:
     moments = [clock for line in clocks for clock in line]
     span = max(moments) - min(moments) if moments else timedelta()
+    apart = min((two - one for line in clocks for one, two in pairwise(line) if two > one), default=timedelta())
     buttons: list[dict[str, Any]] = [
         {"label": label, "step": "day", "count": days, "stepmode": "backward"}
-        for label, days in (("Day", 1), ("Week", 7))
-        if timedelta(days=days) < span
+        for label, days in _STRETCHES
+        if 2 * apart <= timedelta(days=days) < span  # of a single period there is no line
     ]
     if buttons:
         buttons.append({"label": "All", "step": "all"})

@@ -71,8 +71,22 @@
     return !/swiftshader|llvmpipe|software|basic render/i.test(card);
   };
 
+  // Plotly cuts a name in the legend where the chart ends. A sign that is written as &amp; is one, and stays whole.
+  const wrapped = (name, room) => {
+    const words = name.split(" ").flatMap((word) => word.match(new RegExp(`(?:&#?\\w+;|.){1,${room}}`, "gsu")) ?? [""]);
+    const lines = [];
+    for (const word of words) {
+      const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+      if (lines.length && longer.length <= room) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    return lines.join("<br>");
+  };
+
   const draw = async () => {
     const { data, layout } = read("figure");
+    const room = Math.max(12, Math.floor((chart.clientWidth - 140) / 7)); // letters, beside the axis and the sample of a line
+    for (const trace of data) if (trace.name?.length > room) trace.name = wrapped(trace.name, room);
     const buttons = layout.xaxis?.rangeselector?.visible ? layout.xaxis.rangeselector.buttons : [];
     if (layout.xaxis) delete layout.xaxis.rangeselector; // ours can be reached by keyboard
     delete layout.title; // it is the heading

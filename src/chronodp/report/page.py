@@ -20,7 +20,7 @@ from typing import Any
 from chronodp.display import shown, shown_lines
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_path
-from chronodp.report.tables import Column, comma_separated, readable_column
+from chronodp.report.tables import Column, comma_separated, covered, readable_column
 
 __all__ = ["Page", "house_style", "render", "write_page"]
 
@@ -110,10 +110,16 @@ def render(page: Page) -> str:
         body="\n".join(_table_rows(columns)),
         certificate=_html(page.certificate),
         figure=_quoted(page.figure.to_json()),
-        csv=_quoted(json.dumps(comma_separated(page.columns, page.rows))),
+        csv=_quoted(json.dumps(_whole_csv(page))),
         plotly=plotly,
         script=script,
     )
+
+
+def _whole_csv(page: Page) -> str:
+    """Return the table as CSV, with what its bands cover."""
+    said = covered(page.columns)
+    return comma_separated((*page.columns, *said), ((*row, *said.values()) for row in page.rows))
 
 
 def _html(text: str) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.display import shown_html
+from chronodp.display import amount, shown_html
 
 __all__ = ["small_chart"]
 
@@ -56,7 +56,7 @@ def small_chart(
             f'<line x1="{_EDGE:g}" x2="{_WIDTH - _EDGE:g}" y1="{zero:.1f}" y2="{zero:.1f}" stroke="currentColor" '
             'stroke-opacity="0.4" stroke-dasharray="3 3"/>'
         )
-    said = shown_html(f"{name}: from {bottom:.4g} to {top:.4g} with its band")
+    said = shown_html(f"{name}: from {amount(bottom)} to {amount(top)} with its band")
     return (
         f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" aria-label="{said}" '
         f'style="max-width:{_WIDTH:g}px;width:100%;height:auto">{drawn}</svg>'

@@ -20,10 +20,13 @@ import numpy as np
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
 __all__ = [
     "Column",
+    "arrow_of",
     "comma_separated",
+    "covered",
     "frame_as_csv",
     "number_format",
     "number_text",
@@ -62,8 +65,22 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Sequence[object]]) ->
     return text.getvalue()
 
 
+def covered(columns: Sequence[str]) -> dict[str, str]:
+    """Return what the bands of a table cover, by the name under which files say it; nothing where it has none.
+
+    >>> covered(["time", "value", "lower", "upper"])
+    {'covers': 'noise only'}
+    >>> covered(["value", "lower", "upper", "value_all", "lower_all", "upper_all"])["covers_all"]
+    'noise and what limits removed'
+    """
+    suffixes = [name.removeprefix("lower") for name in columns if name == "lower" or name.startswith("lower_")]
+    return {f"covers{suffix}": "noise and what limits removed" if suffix else "noise only" for suffix in suffixes}
+
+
 def frame_as_csv(frame: pandas.DataFrame, *, header: bool = True) -> str:
     """Return a released table, or a later piece of one without its header, as pandas writes it, without formulas.
+
+    What its bands cover (``frame.attrs``) stands in columns of their own: a file has no other place that all read.
 
     >>> import pandas
     >>> frame_as_csv(pandas.DataFrame({"page": ["=1+1", "-5", "a"], "value": [-1.0, 2.0, 3.5]})).split()
@@ -73,10 +90,18 @@ def frame_as_csv(frame: pandas.DataFrame, *, header: bool = True) -> str:
     texts = {str(name): frame[name].map(_no_formula) for name in frame.select_dtypes(["object", "string", "category"])}
     # Lines end in \n, so a \r alone would stand there without quotes, and begin a line of its own for most readers.
     broken = any(isinstance(cell, str) and "\r" in cell for column in texts.values() for cell in column.unique())
-    plain_texts = frame.assign(**texts)
+    plain_texts = frame.assign(**texts, **{name: said for name, said in frame.attrs.items() if name[:6] == "covers"})
     if broken:
         return plain_texts.to_csv(index=False, header=header, quoting=csv.QUOTE_NONNUMERIC)
     return plain_texts.to_csv(index=False, header=header)
+
+
+def arrow_of(frame: pandas.DataFrame) -> pyarrow.Table:
+    """Return a released table as Arrow, with what its bands cover in the schema's metadata."""
+    import pyarrow
+
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), **frame.attrs})
 
 
 def readable_column(cells: Iterable[object]) -> Column:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
+from chronodp.display import amount
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law, deviations, quantiles
 from chronodp.privacy import counted, periods_held
@@ -54,7 +55,7 @@ def describe(design: Design, delta: float, expected: Expected = _UNSAID) -> list
     return [
         ("Releases", f"{table.released}; {when}{groups}"),
         ("Protects", f"{table.claimed}: {_protects(design)}"),
-        ("Unprotected", table.unit.does_not_protect),
+        ("Does not protect", table.unit.does_not_protect),
         *_reaches(design),
         *([] if table.where is None else [("Rows", f"where {table.where}")]),
         *([] if table.columns is None else [("Columns", "; ".join(map(str, table.columns)))]),
@@ -104,11 +105,11 @@ def unit_reach(table: Table) -> str:
     """Return where one unit counts and how far it moves the numbers, in words."""
     kinds = zip(table.measure.kinds, table.sensitivities(), strict=True)
     parts = [(f"the {kind} " if len(table.measure.kinds) > 1 else "", size) for kind, size in kinds]
-    sizes = "; ".join(f"{which}all in all by {size.l1:g} (l1), {size.l2:g} (l2)" for which, size in parts)
+    sizes = "; ".join(f"{which}all in all by {amount(size.l1)} (l1), {amount(size.l2)} (l2)" for which, size in parts)
     if table.levels is not None:
         named = zip(table.levels.names, table.level_sensitivities(White()), strict=True)
         sizes = "; ".join(f"{name} all in all by {size.l1:g} (l1), {size.l2:g} (l2)" for name, size in named)
-    amount = "each" if table.measure.ratio else f"each by at most {_amount(table)}"
+    moved = "each" if table.measure.ratio else f"each by at most {_amount(table)}"
     if table.measure.clips is not None:
         sizes += ", with the numbers of every group stretched to the widest clip"
     groups, cut = (f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""), ""
@@ -126,7 +127,7 @@ def unit_reach(table: Table) -> str:
         periods = f"{'all ' if table.horizon > 1 else ''}{counted(table.horizon, 'period')}"
         return f"one {who} counts in {periods}{_everywhere(table)}; {sizes}"
     where = table.unit.reach(periods_held(table.unit, table.bounds), horizon=table.horizon)
-    return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}{cut}"
+    return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {moved}; {sizes}{cut}"
 
 
 def _amount(table: Table) -> str:
@@ -153,7 +154,7 @@ def _everywhere(table: Table) -> str:
 
 def _missing(figure: MissingDesign) -> str:
     about = f"assuming {figure.assume}" if figure.assume else "on average over all periods"
-    return f"what bounds took away of cells up to {figure.top:g} is released too, {about}"
+    return f"what the limits removed of cells up to {figure.top:g} is released too, {about}"
 
 
 def _made(table: Table) -> list[tuple[str, str]]:
@@ -163,7 +164,7 @@ def _made(table: Table) -> list[tuple[str, str]]:
 def _noise(design: Design) -> str:
     if design.measured is not None:
         return _place_noise(design, design.measured)
-    scales = [f"{'σ' if noise.law == 'gaussian' else 'scale'} {noise.scale:.6g}" for noise in design.noises]
+    scales = [f"{'σ' if noise.law == 'gaussian' else 'scale'} {amount(noise.scale)}" for noise in design.noises]
     shape = "independent" if isinstance(design.shape, White) else f"shaped ({design.shape}),"
     if len(scales) == 1:
         return f"{shape} {_LAWS[design.law]}, {scales[0]} on every number{_by_clip(design)}"
@@ -196,7 +197,7 @@ def _places(design: Design) -> list[tuple[str, str]]:
     if levels is None or covariance is None:
         return []
     errors = (
-        f"{name} ± {deviations(design.law, 0.95) * math.sqrt(float(of.mean())):.4g}"
+        f"{name} ± {amount(deviations(design.law, 0.95) * math.sqrt(float(of.mean())))}"
         for name, of in zip(levels.names, covariance.variances, strict=True)
     )
     added = "one place is the sum of those under it, to the last digit"
@@ -209,21 +210,18 @@ def _error(design: Design) -> str:
     if design.life is not None:
         said = "noise only: whoever has used up their life is not in the number"
         return f"{design.table.measure.error(width)}{what}; {said}"
-    measure, asks = design.table.measure, "Missing() also releases what bounds take away, "
-    # Beside keys that are found, with places or clips by group, and of who was active lately, there is no such figure.
-    unasked = design.table.finds_keys or design.table.levels or design.table.presence is not None or measure.clips
-    bias = f"; noise only: {'' if unasked else asks}plan.diagnose() shows the owner what is unread"
+    measure = design.table.measure
     if measure.clips is not None:
         what += "; with the widest clip, and less in other groups in proportion to theirs"
-    return f"{measure.error(width)}{what}{'; noise only' if measure.finished else bias}"
+    return f"{measure.error(width)}{what}; noise only{'' if measure.finished else ', not what the limits removed'}"
 
 
 def _price(design: Design, delta: float) -> str:
-    amount = f"({design.epsilon:g}, {design.delta:g})" if design.delta else f"{design.epsilon:g}"
+    price = f"({design.epsilon:g}, {design.delta:g})" if design.delta else f"{design.epsilon:g}"
     if design.life is not None:
-        said = f"{'(ε, δ)' if design.delta else 'ε'} = {amount} for all issues together, the same for ever"
+        said = f"{'(ε, δ)' if design.delta else 'ε'} = {price} for all issues together, the same for ever"
         return f"{said}; paid when the series was opened, and this issue costs nothing further"
-    text = f"ε = {amount} for this release" if not design.delta else f"(ε, δ) = {amount} for this release"
+    text = f"ε = {price} for this release" if not design.delta else f"(ε, δ) = {price} for this release"
     calendar = design.table.calendar
     if calendar is not None:
         span = int(calendar.edges[-1] - calendar.edges[0])

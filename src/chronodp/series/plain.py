@@ -210,10 +210,10 @@ class Numbers:
         if self.design.table.measure.finished:
             return "noise only"
         if self.design.life is not None:
-            return "noise only, not what bounds took away; whoever has used up their life is not in the number"
+            return "noise only, not what the limits removed; whoever has used up their life is not in the number"
         if self.design.counts_decide:
             return (
-                "noise only, not what bounds took away; counts decided which keys are shown, and those near the least "
-                "that is shown are too high more often than that"
+                "noise only, not what the limits removed; counts decided which keys are shown, and those near the "
+                "least that is shown are too high more often than that"
             )
-        return "noise only, not what bounds took away"
+        return "noise only, not what the limits removed"

@@ -198,7 +198,12 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
 
     @property
     def _facts(self) -> list[tuple[str, str]]:
-        return describe(self.design, self.delta, self.expected)
+        facts = describe(self.design, self.delta, self.expected)
+        table = self.design.table
+        # Of groups with clips of their own, places and who was active lately there is no such figure.
+        figure = not (table.levels or table.presence is not None or table.measure.clips or table.measure.finished)
+        asks = "plan(missing=Missing()) also releases what the limits remove; " if figure and not self.missing else ""
+        return [*facts, ("Before paying", f"{asks}plan.diagnose() shows you, the owner, how the table is read")]
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the same, and the candidates with their errors."""

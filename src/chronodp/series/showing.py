@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.postprocess import Estimates
-from chronodp.report import Line, series_figure
+from chronodp.report import Line, covered, series_figure
 from chronodp.series.readings.axes import BINS, Columns
 from chronodp.series.readings.cells import KINDS, REASONS, Cells
 from chronodp.series.table import Table
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Displayed", "drawn_ends", "drawn_places", "shown_figure", "shown_frame"]
 
-_OWN = ("time", "period", "value", "lower", "upper", "kind", "not_above", "not_below", "why")
+_OWN = ("covers", "time", "period", "value", "lower", "upper", "kind", "not_above", "not_below", "why")
 _MOST_LINES = 24  # more cannot be told apart; the table has them all
 
 
@@ -67,7 +67,9 @@ def shown_frame(shown: Displayed) -> pandas.DataFrame:
             gap = getattr(shown.cells, name)
             columns[name] = np.full(shown.estimates.value.size, np.nan) if gap is None else gap.ravel()
         columns["why"] = _worded(shown.cells.why, REASONS)
-    return pandas.DataFrame(columns)
+    frame = pandas.DataFrame(columns)
+    frame.attrs = covered(list(columns))
+    return frame
 
 
 def shown_figure(shown: Displayed, *, title: str, label: str, note: str) -> Any:

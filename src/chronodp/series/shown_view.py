@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from chronodp.display import shown, shown_lines
 from chronodp.postprocess import Law
 from chronodp.privacy import Certificate, counted
+from chronodp.report import arrow_of
 from chronodp.series.estimates import Estimates
 from chronodp.series.readings.axes import Columns, RowKind, columns_of
 from chronodp.series.readings.cells import REASONS, Cells
@@ -103,9 +104,7 @@ class ShownView:
 
     def to_arrow(self) -> pyarrow.Table:
         """Return the same long table as Arrow."""
-        import pyarrow
-
-        return pyarrow.Table.from_pandas(self.to_pandas(), preserve_index=False)
+        return arrow_of(self.to_pandas())
 
     def plot(self) -> Any:
         """Return a Plotly figure: each group's line in its band (of a histogram: each bin's).

@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from chronodp.display import amount
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Estimates
 from chronodp.privacy import check_positive
@@ -52,7 +53,7 @@ class Expected:
         verdict = "" if part <= _GOOD else "; that is rough" if part <= _ROUGH else "; noise would hide much of it"
         if part > _GOOD:
             verdict += f": {needed(half, people=people)}"
-        return f"± {half:.3g} is {_percent(part)} of the {self.sizes[0]:,.6g} that is expected{verdict}"
+        return f"± {amount(half, 3)} is {_percent(part)} of the {amount(self.sizes[0], 6)} that is expected{verdict}"
 
 
 def needed(half: float, *, people: bool) -> str:
@@ -65,7 +66,7 @@ def needed(half: float, *, people: bool) -> str:
         least, drowned = (f"{math.ceil(number):,}" for number in (half / _GOOD, half))
         what, below = f"a cell needs about {least} people", f"with fewer than {drowned}"
     else:
-        least, drowned = (f"{float(f'{number:.3g}'):,.10g}" for number in (half / _GOOD, half))
+        least, drowned = (amount(number, 3) for number in (half / _GOOD, half))
         what, below = f"a number must be about {least} or more", f"below {drowned}"
     return f"{what} to come out within ± 10 %; {below} noise is larger than the number"
 

@@ -273,7 +273,7 @@ class View(ShownView):
 
 
 def _covers(view: View, *, simultaneous: bool) -> str:
-    bounded = "noise only" if view.table.measure.finished else "noise only, not what bounds took away"
+    bounded = "noise only" if view.table.measure.finished else "noise only, not what the limits removed"
     return f"{bounded}, all of them at once" if simultaneous else bounded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import counted
+from chronodp.privacy import counted, words_of
 from chronodp.service.policy import EXPRESSION_FUNCTIONS, MEASURES, WORKLOADS, Dataset
 from chronodp.service.terms import LifetimeTerms
 
@@ -59,7 +59,7 @@ def _questions(dataset: Dataset) -> Iterator[str]:
 def _limits(dataset: Dataset) -> Iterator[str]:
     for name, column in dataset.columns.items():
         clips = _and([f"{low:g} to {high:g} in {every}" for every, (low, high) in column.clips.items()])
-        yield f"Of one person {name} may count within {clips} at most."
+        yield f"Of each person {name} counts within {clips} at most."
         without = [every for every in dataset.allowed.grids if column.clip_of(every) is None]
         if without:
             yield f"Totals of {name} in periods of {_and(without)} are refused: no clip is declared of these."
@@ -72,8 +72,8 @@ def _limits(dataset: Dataset) -> Iterator[str]:
         if (limit := _most(dataset, every)) is not None
     ]
     if most:
-        said = _and([f"{limit:,} of {every}" for every, limit, _ in most])
-        yield f"Of one person {said} count, unless a question says otherwise."
+        said = _or([_some(limit, every) for every, limit, _ in most])
+        yield f"At most {said} of each person count, unless a question says otherwise."
     turned = [every for every, _, declared in most if not declared]
     if turned:
         own = dataset.calendar.every
@@ -130,7 +130,7 @@ def _private_steps(dataset: Dataset) -> Iterator[str]:
             f"at most {allowed.discover.longest:,} bytes; of one person {allowed.discover.max_keys:,} count at most."
         )
     may = "may be asked, within the same price" if allowed.missing else "may not be asked"
-    yield f"The private figure of what bounds took away {may}."
+    yield f"The private figure of what the limits removed {may}."
 
 
 def _lifetimes(dataset: Dataset) -> Iterator[str]:
@@ -162,6 +162,14 @@ def _terms(epsilon: float, delta: float) -> str:
 
 def _listed(some: tuple[str, ...], known: tuple[str, ...]) -> str:
     return _and([name.replace("_", " ") for name in known if name in some])
+
+
+def _some(periods: int, every: str) -> str:
+    return words_of(every, periods) if periods > 1 else f"1 {words_of(every)}"
+
+
+def _or(parts: list[str]) -> str:
+    return f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def _and(parts: list[str] | tuple[str, ...]) -> str:

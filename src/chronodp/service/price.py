@@ -8,27 +8,13 @@ delta that all releases of the dataset share. "What one release may cost" in sec
 
 from __future__ import annotations
 
-import math
-
-from chronodp.accounting import basic, gather, gaussian
+from chronodp.accounting import basic, epsilon_at, gather, gaussian
 from chronodp.errors import NotAllowed
 from chronodp.privacy import Cost
 from chronodp.service.policy import Dataset
 from chronodp.service.refusals import refuse
 
-__all__ = ["check_delta_asked", "check_price", "epsilon_at"]
-
-
-def epsilon_at(cost: Cost, delta: float) -> float:
-    """Return the epsilon that a cost amounts to at a delta, rounded up; infinite where no epsilon covers it.
-
-    >>> from chronodp.privacy import GaussianCost, PureCost
-    >>> epsilon_at(PureCost(0.5), 0.0), round(epsilon_at(GaussianCost(1.0, gaussian.sigma(0.5, 0.03)), 1e-6), 2)
-    (0.5, 1.85)
-    """
-    spending = gather(cost)
-    concentrated = gaussian.epsilon(spending, delta) if delta else math.inf
-    return concentrated if spending.gaussian else min(concentrated, basic.epsilon(spending, delta))
+__all__ = ["check_delta_asked", "check_price"]
 
 
 def _is_within(cost: Cost, epsilon: float, delta: float) -> bool:

@@ -6,12 +6,12 @@ and nothing is written or reserved: by the time of the submission others may hav
 
 from __future__ import annotations
 
+from chronodp.accounting import epsilon_at
 from chronodp.ledger import check_name
 from chronodp.privacy import dump
 from chronodp.service import shapes
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.policy import Dataset
-from chronodp.service.price import epsilon_at
 from chronodp.service.question import QueryRequest
 
 __all__ = ["quote"]

@@ -273,7 +273,7 @@ class PlanTogether(ReleasePlan[Ready, ReleaseTogether]):
             *errors,
             *(("Finds", search.words) for search in self.searches),
             ("Protects", f"{self.unit}: {self.unit.protects}"),
-            ("Unprotected", self.unit.does_not_protect),
+            ("Does not protect", self.unit.does_not_protect),
             ("Price", f"{self.guarantee}, once for all of them"),
             ("Shared", f"{chosen.name} ({chosen.law}); error {saved:.0%} below that of equal shares"),
         ]

@@ -22,6 +22,7 @@ from chronodp.ledger import (
     pack,
 )
 from chronodp.privacy import canonical, load, load_parts
+from chronodp.report import covered
 from chronodp.series import QuantileRelease, Release, View
 from chronodp.spectrum import SpectrumRelease
 
@@ -139,7 +140,11 @@ class ReleaseTogether(SignedRelease):
             frame = found.to_pandas() if isinstance(found, View) else found.to_pandas(level=level)
             frame.insert(0, "query", name)
             tables.append(frame)
-        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"query": []})
+        if not tables:
+            return pandas.DataFrame({"query": []})
+        whole = pandas.concat(tables, ignore_index=True)
+        whole.attrs = covered(list(whole.columns))
+        return whole
 
     def __repr__(self) -> str:
         return f"ReleaseTogether({self.link.dataset!r}, request={self.link.request!r}, {', '.join(self.names)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Iterator
 
+from chronodp.accounting import price_words
 from chronodp.display import shown
 from chronodp.dossier.answers import Answer, answer_questions
 from chronodp.dossier.facts import Facts
@@ -89,8 +90,10 @@ def _budget(facts: Facts) -> Iterator[str]:
     yield budget_chart(facts.spending)
     sums = ((part.name, part.spent, part.limit) for part in status.sums)
     yield table("Sums of the budget", "What the ledger adds up", ("sum", "spent", "limit"), sums, most=20)
+    delta = status.budget.delta
     charges = (
-        (f"{one.made:%Y-%m-%d %H:%M}", shown(one.purpose), str(one.unit), str(one.cost)) for one in facts.charges
+        (f"{one.made:%Y-%m-%d %H:%M}", shown(one.purpose), str(one.unit), price_words(one.cost, delta))
+        for one in facts.charges
     )
     caption = f"{counted(len(facts.charges), 'charge')}, oldest first"
     inner = table("Charges", caption, ("when (UTC)", "request or stream", "for", "cost"), charges, most=_CHARGES)

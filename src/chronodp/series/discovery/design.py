@@ -198,8 +198,8 @@ def check_discover(table: Table, discover: Discover, delta: float) -> None:
         raise refused
     if discover.delta is None and not delta:
         why = (
-            "say with which probability a key of one person alone may be published, Discover(delta=1e-6), or plan with "
-            "a delta of which it is a part: nothing finds keys without"
+            "finding keys needs a delta, the probability that a key of one person alone is published: pass "
+            "Discover(delta=1e-6), or give plan() a delta"
         )
         raise MissingBound(DELTA, why)
     if discover.delta is not None and delta and not discover.delta < delta:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chronodp.accounting import adversary
+from chronodp.display import amount
 from chronodp.privacy import counted
 from chronodp.series.describe import weak
 from chronodp.series.finding.design import FindDesign
@@ -27,7 +28,7 @@ def describe_find(design: FindDesign) -> list[tuple[str, str]]:
     return [
         ("Releases", f"{words(table.unit.called)}; {table.calendar}{groups}"),
         ("Protects", f"{table.claimed}: {table.unit.protects}"),
-        ("Unprotected", table.unit.does_not_protect),
+        ("Does not protect", table.unit.does_not_protect),
         ("Finds", _finds(design)),
         ("Needs", _needs(design)),
         *([] if table.reading is None else [("Read", str(table.reading))]),
@@ -47,14 +48,14 @@ def _finds(design: FindDesign) -> str:
         most = "" if design.between is None else f" or beyond {design.between[1]:g}"
         below = "" if design.table.measure.bin_edges[0] < 0 else " or below 0"
         return (
-            f"{100 * design.share:.3g} % of the price finds a typical size of a value among "
+            f"{100 * design.share:.3g} % of the budget picks a typical size of a value among "
             f"{len(design.edges.first):,}, and edges are a public shape about it: values beyond "
             f"{FARTHEST:,g} times it{most}{below} are left out; "
             "which edges these are is published with the release"
         )
     return (
-        f"{100 * design.share:.3g} % of the price finds {names} among {len(joint.candidates):,} candidates, by what "
-        "each would take away and its noise; which are found is published with the release"
+        f"{100 * design.share:.3g} % of the budget picks {names}, of {len(joint.candidates):,} candidates, by what "
+        "each would remove and its noise; what is picked is published with the release"
     )
 
 
@@ -84,7 +85,7 @@ def _error(design: FindDesign) -> str:
         (1_000, ", with 1,000 present") if design.table.measure.ratio else (design.table.measure.divisor or 1, "")
     )
     widest = dict(sorted(design.half_widths))  # the most groups of each number of periods
-    widths = [f"± {design.half_widths[periods, widest[periods]] / by:.4g}{unit}" for periods in shown]
+    widths = [f"± {amount(design.half_widths[periods, widest[periods]] / by)}{unit}" for periods in shown]
     if len(shown) == 1:
         return f"{widths[0]}{present} in 95 of 100 {where}, noise only"
     listed = ", ".join(
@@ -107,5 +108,5 @@ def _useful(design: FindDesign) -> list[tuple[str, str]]:
 
 
 def _price(design: FindDesign) -> str:
-    amount = f"(ε, δ) = ({design.epsilon:g}, {design.delta:g})" if design.delta else f"ε = {design.epsilon:g}"
-    return f"{amount} for finding and releasing together: one debit, the same whatever is found"
+    price = f"(ε, δ) = ({design.epsilon:g}, {design.delta:g})" if design.delta else f"ε = {design.epsilon:g}"
+    return f"{price} for finding and releasing together: one debit, the same whatever is found"

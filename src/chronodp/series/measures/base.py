@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.display import amount
 from chronodp.engines import Totals
 from chronodp.postprocess import Law
 from chronodp.privacy import Calendar, Contribution, counted
@@ -279,7 +280,7 @@ class Measure(ABC):
 
     def error(self, width: float) -> str:
         """Return the half-width of a band of 95 % in words."""
-        return f"± {width:.4g} in 95 of 100 periods"
+        return f"± {amount(width)} in 95 of 100 periods"
 
     def __str__(self) -> str:
         return self.words()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from chronodp.display import amount
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import Contribution, check_column, check_number, check_whole, document, settle
@@ -59,7 +60,7 @@ class Binned(Measure):
 
     def error(self, width: float) -> str:
         """Return the half-width of a band of 95 % in words."""
-        return f"± {width:.4g} a bin in 95 of 100 bins"
+        return f"± {amount(width)} a bin in 95 of 100 bins"
 
 
 @document("histogram")

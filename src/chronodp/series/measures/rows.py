@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from chronodp.display import amount
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
@@ -205,5 +206,5 @@ class RowMean(Weighed):
         # The difference of both sums by 2 is what the mean stands on: √2 less noise than each has. At an end of the
         # clip all of it is one sum's.
         near = width / math.sqrt(2)
-        few, many = (f"± {near / rows:.3g} with the weight of {rows:,} rows" for rows in (1_000, 100_000))
+        few, many = (f"± {amount(near / rows, 3)} with the weight of {rows:,} rows" for rows in (1_000, 100_000))
         return f"about {few}, {many}, in 95 of 100 periods; up to 1.4 times that if the mean is at an end of the clip"

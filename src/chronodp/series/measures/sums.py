@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from chronodp.display import amount
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
@@ -208,7 +209,7 @@ class Mean(Clipped):
 
     def error(self, width: float) -> str:
         """Return the half-width of a band of 95 % in words, which hangs on how many are present."""
-        few, many = (f"± {width / people:.3g} with {people:,} present" for people in (1_000, 100_000))
+        few, many = (f"± {amount(width / people, 3)} with {people:,} present" for people in (1_000, 100_000))
         return f"about {few}, {many}, in 95 of 100 periods"
 
 
@@ -263,7 +264,7 @@ class PanelMean(Clipped):
 
     def error(self, width: float) -> str:
         """Return the half-width of a band of 95 % in words."""
-        return f"± {width / self.people:.4g} in 95 of 100 periods"
+        return f"± {amount(width / self.people)} in 95 of 100 periods"
 
 
 def _whose(called: str | None) -> str:

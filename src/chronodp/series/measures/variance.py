@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from chronodp.display import amount
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law, deviations
@@ -165,7 +166,7 @@ class Variance(Clipped):
         # Noise on squares is h/2 times that on the sum, as their sensitivities are, and for a mean in the middle that
         # of the count weighs at most as much; at an end of the clip it is √26 of the squares' alone (variance.md).
         near = math.sqrt(2) * width * self._mean.half / 2
-        few, many = (f"± {near / people:.3g} with {people:,} present" for people in (1_000, 100_000))
+        few, many = (f"± {amount(near / people, 3)} with {people:,} present" for people in (1_000, 100_000))
         return f"about {few}, {many}, in 95 of 100 periods; up to 3.6 times that if the mean is at an end of the clip"
 
     def _width(self, noises: Sequence[Noise]) -> int:

@@ -22,7 +22,7 @@ def describe_quantiles(design: QuantileDesign) -> list[tuple[str, str]]:
     return [
         ("Releases", f"{table.released}; {when}{groups}"),
         ("Protects", f"{table.claimed}: {table.unit.protects}"),
-        ("Unprotected", table.unit.does_not_protect),
+        ("Does not protect", table.unit.does_not_protect),
         ("One unit", unit_reach(table)),
         *([] if table.where is None else [("Rows", f"where {table.where}")]),
         *([] if table.columns is None else [("Columns", "; ".join(map(str, table.columns)))]),
@@ -41,8 +41,8 @@ def rank_words(design: QuantileDesign, level: float = 0.95) -> str:
         return f"intervals of edges cover noise in {100 * level:g} of 100 cases"
     most = max(design.rank_bounds(level))
     return (
-        f"in {100 * level:g} of 100 cases a value's rank is off by at most {most:,.4g} more than that of the best "
-        "edge; drawn edges have no interval of values"
+        f"in {100 * level:g} of 100 cases the value shown is at most {most:,.4g} people further from the true quantile "
+        "than the best edge; drawn edges have no interval of values"
     )
 
 

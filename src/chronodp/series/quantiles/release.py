@@ -150,7 +150,7 @@ class QuantileRelease(TableRelease):
         found = read_quantiles(shaped, np.array(table.measure.bin_edges), fractions, half)
         rows = len(windows.starts)
         flat = Estimates(*(getattr(found, name).reshape(rows, -1) for name in ("value", "lower", "upper")))
-        return self._view(windows, tuple(fractions), flat, level, step, "noise only, not what bounds took away")
+        return self._view(windows, tuple(fractions), flat, level, step, "noise only, not what the limits removed")
 
     def _view(
         self,

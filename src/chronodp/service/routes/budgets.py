@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from chronodp.accounting import price_words
 from chronodp.ledger import Entry, Status, place_after
 from chronodp.service import presenting, shapes
 from chronodp.service.access import Anyone, curator_of
@@ -83,7 +84,7 @@ def get_history(
                 who=presenting.who_asked(charge.purpose) if mine else "another analyst",
                 request=charge.purpose if mine else "",
                 period=charge.period if mine else "",
-                cost=str(charge.cost) if mine else "",
+                cost=price_words(charge.cost, asked.delta) if mine else "",
             )
         )
     return entries

@@ -6,13 +6,13 @@ import math
 
 from fastapi import APIRouter, Request
 
+from chronodp.accounting import epsilon_at
 from chronodp.ledger import ListedRelease
 from chronodp.service.access import Inspector, curator_of
 from chronodp.service.documented import refusals_for
 from chronodp.service.listing import releases_on
 from chronodp.service.paging import PAGED, ShortPage
 from chronodp.service.presenting import moment, who_asked
-from chronodp.service.price import epsilon_at
 from chronodp.service.routes.asking import OfDataset, Who
 from chronodp.service.shapes.desk import PublicationShape
 
