@@ -14,6 +14,8 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import to_document
 
 if TYPE_CHECKING:
+    import pandas
+
     from chronodp.series import Plan
 
 __all__ = ["plan"]
@@ -74,8 +76,16 @@ def plan(
         if isinstance(made, FindPlan):
             of = " of a size of 1" if made.design.finds_size and not made.design.finds_edges else ""
             title = f"What may be found, and the noise then{of}"
-        console.print(table_of(made.alternatives, title))
+        console.print(table_of(_narrow(made.alternatives), title))
         console.print("Before you pay, look at how the table is read: chronodp diagnose, with the same options.")
+
+
+def _narrow(candidates: pandas.DataFrame) -> pandas.DataFrame:
+    """Return what a terminal of 80 columns shows of candidates: names that fit, and one error; `--json` has all."""
+    if "half_width" not in candidates or "epsilon" not in candidates:
+        return candidates
+    kept = [name for name in ("cap", "shape", "noise", "scale", "half_width", "delta") if name in candidates]
+    return candidates[kept].rename(columns={"cap": "counts", "half_width": "± in 95 of 100"})
 
 
 def _plan_workload(asked: Asked, *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from chronodp.display import facts_html, shown
 
 __all__ = ["Shown", "counted", "labelled"]
 
-_WIDTH, _INDENT, _WIDEST = 79, 13, 17
+_WIDTH, _INDENT = 79, 13
 
 
 def counted(number: int, noun: str) -> str:
@@ -29,12 +29,14 @@ def labelled(rows: Iterable[tuple[str, str]]) -> str:
     Mechanism    word word word word word word word word word word word word word
                  word word word word word word word
     """
-    told = list(rows)
-    indent = min(_WIDEST, max([_INDENT, *(len(label) + 1 for label, _ in told)]))
     return "\n".join(
-        fill(shown(f"{label:<{indent - 1}} {text}"), _WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
-        for label, text in told
+        fill(shown(f"{_heading(label)} {text}"), _WIDTH, subsequent_indent=" " * _INDENT, break_on_hyphens=False)
+        for label, text in rows
     )
+
+
+def _heading(label: str) -> str:
+    return f"{label:<{_INDENT - 1}}" if len(label) < _INDENT else f"{label}:"
 
 
 class Shown:

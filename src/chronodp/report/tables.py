@@ -90,7 +90,7 @@ def frame_as_csv(frame: pandas.DataFrame, *, header: bool = True) -> str:
     texts = {str(name): frame[name].map(_no_formula) for name in frame.select_dtypes(["object", "string", "category"])}
     # Lines end in \n, so a \r alone would stand there without quotes, and begin a line of its own for most readers.
     broken = any(isinstance(cell, str) and "\r" in cell for column in texts.values() for cell in column.unique())
-    plain_texts = frame.assign(**texts, **{name: said for name, said in frame.attrs.items() if name[:6] == "covers"})
+    plain_texts = frame.assign(**texts, **_attrs(frame))
     if broken:
         return plain_texts.to_csv(index=False, header=header, quoting=csv.QUOTE_NONNUMERIC)
     return plain_texts.to_csv(index=False, header=header)
@@ -101,7 +101,13 @@ def arrow_of(frame: pandas.DataFrame) -> pyarrow.Table:
     import pyarrow
 
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    return table.replace_schema_metadata({**(table.schema.metadata or {}), **frame.attrs})
+    said: dict[bytes, bytes] = {name.encode(): words.encode() for name, words in _attrs(frame).items()}
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), **said})
+
+
+def _attrs(frame: pandas.DataFrame) -> dict[str, str]:
+    """Return what a table says that its bands cover."""
+    return {name: str(words) for name, words in frame.attrs.items() if isinstance(name, str) and name[:6] == "covers"}
 
 
 def readable_column(cells: Iterable[object]) -> Column:

@@ -19,7 +19,7 @@ from chronodp.series.table import Table
 from chronodp.series.usefulness import Expected
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
-__all__ = ["describe", "every_of", "guesses", "half_width", "unit_reach", "useful", "weak"]
+__all__ = ["counted_ones", "describe", "every_of", "guesses", "half_width", "unit_reach", "useful", "weak"]
 
 _YEAR = 365.25 * 86_400_000_000
 _LEAP = 0.05  # of a year: one of 365 or 366 days is a whole one
@@ -263,6 +263,12 @@ def weak(epsilon: float, delta: float, right: float) -> list[tuple[str, str]]:
     return [("Warning", told)]
 
 
+def counted_ones(table: Table) -> str:
+    """Return who is counted once in a cell, such as people; empty where rows or amounts are added up."""
+    once = table.measure.whole and table.measure.reach == 1 and table.measure.row_weight is None
+    return (table.unit.called or "people") if once and not table.single_rows else ""
+
+
 def useful(design: Design, expected: Expected = _UNSAID) -> list[tuple[str, str]]:
     """Return whether the numbers will be worth reading; nothing of ratios and places, whose errors say it already."""
     measure = design.table.measure
@@ -271,5 +277,4 @@ def useful(design: Design, expected: Expected = _UNSAID) -> list[tuple[str, str]
             raise InvalidArgument("expect", "a size", f"left out for {measure}: its error says how many it takes")
         return []
     per = measure.divisor or 1
-    people = measure.whole and measure.reach == 1 and not design.table.single_rows and measure.row_weight is None
-    return [("Useful", expected.words(half_width(design, 0.95) / per, people=people))]
+    return [("Useful", expected.words(half_width(design, 0.95) / per, who=counted_ones(design.table)))]

@@ -68,7 +68,7 @@ def shown_frame(shown: Displayed) -> pandas.DataFrame:
             columns[name] = np.full(shown.estimates.value.size, np.nan) if gap is None else gap.ravel()
         columns["why"] = _worded(shown.cells.why, REASONS)
     frame = pandas.DataFrame(columns)
-    frame.attrs = covered(list(columns))
+    frame.attrs.update(covered(list(columns)))
     return frame
 
 

@@ -38,10 +38,10 @@ class Expected:
 
     sizes: tuple[float, ...] = ()
 
-    def words(self, half: float, *, people: bool) -> str:
+    def words(self, half: float, *, who: str) -> str:
         """Return whether numbers with a band of ``half`` on each side will be useful."""
         if not self.sizes:
-            return needed(half, people=people)
+            return needed(half, who=who)
         if len(self.sizes) > 1:
             parts = half / np.array(self.sizes)
             good = int((parts <= _GOOD).sum())
@@ -52,19 +52,19 @@ class Expected:
         part = half / self.sizes[0]
         verdict = "" if part <= _GOOD else "; that is rough" if part <= _ROUGH else "; noise would hide much of it"
         if part > _GOOD:
-            verdict += f": {needed(half, people=people)}"
+            verdict += f": {needed(half, who=who)}"
         return f"± {amount(half, 3)} is {_percent(part)} of the {amount(self.sizes[0], 6)} that is expected{verdict}"
 
 
-def needed(half: float, *, people: bool) -> str:
-    """Return from which size on a number comes out well.
+def needed(half: float, *, who: str) -> str:
+    """Return from which size on a number comes out well; ``who`` is counted, empty where something else is.
 
-    >>> needed(28.9, people=True)
+    >>> needed(28.9, who="people")
     'a cell needs about 289 people to come out within ± 10 %; with fewer than 29 noise is larger than the number'
     """
-    if people:
+    if who:
         least, drowned = (f"{math.ceil(number):,}" for number in (half / _GOOD, half))
-        what, below = f"a cell needs about {least} people", f"with fewer than {drowned}"
+        what, below = f"a cell needs about {least} {who}", f"with fewer than {drowned}"
     else:
         least, drowned = (amount(number, 3) for number in (half / _GOOD, half))
         what, below = f"a number must be about {least} or more", f"below {drowned}"

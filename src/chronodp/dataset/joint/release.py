@@ -143,7 +143,7 @@ class ReleaseTogether(SignedRelease):
         if not tables:
             return pandas.DataFrame({"query": []})
         whole = pandas.concat(tables, ignore_index=True)
-        whole.attrs = covered(list(whole.columns))
+        whole.attrs.update(covered(list(whole.columns)))
         return whole
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chronodp.accounting import adversary
 from chronodp.display import amount
 from chronodp.privacy import counted
-from chronodp.series.describe import weak
+from chronodp.series.describe import counted_ones, weak
 from chronodp.series.finding.design import FindDesign
 from chronodp.series.finding.edges import FARTHEST
 from chronodp.series.usefulness import needed
@@ -100,10 +100,12 @@ def _useful(design: FindDesign) -> list[tuple[str, str]]:
     if design.table.measure.ratio or design.finds_size or design.finds_edges:
         return []  # in sizes that are not known yet
     measure, joint = design.table.measure, design.typical
-    people = measure.whole and measure.reach == 1 and not design.table.single_rows
     width = design.half_widths[joint.periods[-1], joint.groups[-1]] / (measure.divisor or 1)
     return [
-        ("Useful", f"{needed(width, people=people)}, if {counted(joint.periods[-1], 'period')} count; less if fewer")
+        (
+            "Useful",
+            f"{needed(width, who=counted_ones(design.table))}, if {counted(joint.periods[-1], 'period')} count; less if fewer",
+        )
     ]
 
 
