@@ -315,8 +315,6 @@ def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("these are notes, not a ledger " * 50)
     with pytest.raises(LedgerUnavailable, match="is not a ledger"):
         Ledger(tmp_path / "notes.txt")
-    with pytest.raises(
-        LedgerUnavailable, match=r"cannot reach PostgreSQL at 127\.0\.0\.1:1: connection refused"
-    ) as caught:
+    with pytest.raises(LedgerUnavailable, match=r"PostgreSQL at 127\.0\.0\.1:1: connection refused") as caught:
         Ledger("postgresql://someone:secret@127.0.0.1:1/none", timeout=1.0)
     assert "secret" not in str(caught.value)

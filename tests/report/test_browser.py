@@ -61,12 +61,13 @@ def test_hands_out_the_whole_table(reading: Reading) -> None:
     assert started.value.suggested_filename == "visits-an-hour.csv"
     text = Path(started.value.path()).read_bytes().decode("utf-8")
     header, *table = csv.reader(io.StringIO(text, newline=""))
-    assert tuple(header) == COLUMNS
+    assert tuple(header) == (*COLUMNS, "covers")
     expected = rows(hours(_NAMES[0]), hours(_NAMES[1], level=50))
     assert len(table) == len(expected)
     for read_row, (time, name, *numbers) in zip(table, expected, strict=True):
         assert read_row[:2] == [str(time).replace(" ", "T"), name]
-        assert [float(cell) for cell in read_row[2:]] == numbers
+        assert [float(cell) for cell in read_row[2:-1]] == numbers
+        assert read_row[-1] == "noise only"
 
 
 def test_follows_the_reader_into_the_dark_and_back(reading: Reading) -> None:

@@ -143,7 +143,7 @@ def test_every_plan_tells_price_error_and_promise(unit: cdp.privacy.Unit, delta:
     for query in queries:
         plan = query.plan(epsilon=0.5, delta=delta)
         text = str(plan)
-        for label in ("Releases", "Protects", "Does not protect", "One unit", "Noise", "Error", "Price", "Adversary"):
+        for label in ("Releases", "Protects", "Does not protect:", "One unit", "Noise", "Error", "Price", "Adversary"):
             assert f"\n{label} " in f"\n{text}"
         assert max(map(len, text.splitlines())) <= 100
         assert "ε" in text

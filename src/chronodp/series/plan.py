@@ -197,12 +197,20 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
         return plan
 
     @property
+    def _may_ask_missing(self) -> bool:
+        table = self.design.table
+        if self.missing is not None or table.levels or table.presence is not None or table.measure.finished:
+            return False
+        try:
+            check_missing(table, Missing())
+        except InvalidArgument:
+            return False
+        return True
+
+    @property
     def _facts(self) -> list[tuple[str, str]]:
         facts = describe(self.design, self.delta, self.expected)
-        table = self.design.table
-        # Of groups with clips of their own, places and who was active lately there is no such figure.
-        figure = not (table.levels or table.presence is not None or table.measure.clips or table.measure.finished)
-        asks = "plan(missing=Missing()) also releases what the limits remove; " if figure and not self.missing else ""
+        asks = "plan(missing=Missing()) also releases what the limits remove; " if self._may_ask_missing else ""
         return [*facts, ("Before paying", f"{asks}plan.diagnose() shows you, the owner, how the table is read")]
 
     def _repr_html_(self) -> str:

@@ -101,12 +101,8 @@ def _useful(design: FindDesign) -> list[tuple[str, str]]:
         return []  # in sizes that are not known yet
     measure, joint = design.table.measure, design.typical
     width = design.half_widths[joint.periods[-1], joint.groups[-1]] / (measure.divisor or 1)
-    return [
-        (
-            "Useful",
-            f"{needed(width, who=counted_ones(design.table))}, if {counted(joint.periods[-1], 'period')} count; less if fewer",
-        )
-    ]
+    told = needed(width, who=counted_ones(design.table))
+    return [("Useful", f"{told}, if {counted(joint.periods[-1], 'period')} count; less if fewer")]
 
 
 def _price(design: FindDesign) -> str:
