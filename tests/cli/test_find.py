@@ -64,7 +64,7 @@ def test_flags_and_file_find_the_same_bounds(shop: Path) -> None:
     assert said == json.loads(run("plan", "-c", "find.toml", "--json"))
     assert said["design"]["finds"] == ["max_periods", "clip"]
     assert said["design"]["share"] == 0.1
-    assert said["design"]["missing"]["assume"] == "even loss"
+    assert said["design"]["missing"]["assume"] is None  # nothing, unless it is said
     assert said["half_width"] is None
     assert said["alternatives"][-1]["max_periods"] == 14
     text = " ".join(run("plan", "-c", "find.toml").split())
@@ -77,19 +77,21 @@ def test_a_release_tells_what_was_found_and_what_is_missing(shop: Path) -> None:
     command = ("release", *FLAGS, *FINDS, "--find-from-zero", "--missing", "0.05", "--dataset", "people")
     text = " ".join(run(*command, "--request", "one", "--out", "one.json", "--out", "one.csv").split())
     assert "Found: privately" in text
-    assert "Missing: bounds took away" in text
+    assert "Missing: The limits removed between" in text
+    assert "perhaps unevenly: no band for single days" in text
     assert {"value_all", "lower_all", "upper_all"} <= set(pd.read_csv("one.csv").columns)
     made = json.loads(run(*command, "--request", "one", "--json"))
     assert 1 <= made["found"]["max_periods"] <= 14
     assert 0.1 <= made["found"]["size"] <= 50
     assert made["missing"]["lower"] < made["missing"]["upper"]
-    assert "value_all" in made["series"][0]
+    assert made["series"][0]["value_all"] is None
     assert json.loads(made["release"])["design"]["table"]["measure"]["clip"][0] == 0.0
     key = run("key", "--ledger", "budget.db").split()[-1]
     assert "Valid" in run("verify", "one.json", "--public-key", key)
-    mean = json.loads(run(*command, "--missing-assume", "none", "--request", "two", "--json"))
-    assert "value_all" not in mean["series"][0]
-    assert mean["missing"]["assume"] is None
+    even = json.loads(run(*command, "--missing-assume", "even-loss", "--request", "two", "--json"))
+    assert "value_all" not in even["series"][0]
+    assert even["series"][0]["lower_if_even"] < even["series"][0]["upper_if_even"]
+    assert even["missing"]["assume"] == "even loss"
     assert shop.exists()
 
 

@@ -146,7 +146,9 @@ def test_a_death_between_choice_and_release_goes_on_with_the_same_choice(tmp_pat
 @pytest.mark.parametrize(("name", "delta"), each(list(ODD_TABLES), (0.0, 1e-6)))
 def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
     made = released(ledger, meters(ODD_TABLES[name]).sum("kwh", clip=Find()), delta=delta, missing=Missing())
-    assert np.all(np.isfinite(made.to_pandas().drop(columns="time").to_numpy(dtype=float)))
+    shown = made.to_pandas().drop(columns="time").astype(float)
+    assert np.all(np.isfinite(shown.filter(regex="^[a-z]+$").to_numpy()))
+    assert np.all(np.isnan(shown.filter(like="_all").to_numpy()))  # nothing is assumed of single days
 
 
 @pytest.mark.long
@@ -159,13 +161,13 @@ def test_rows_that_a_found_number_of_them_cuts_are_told(ledger: cdp.Ledger, time
     assert len(plan.design.split.figures) == 2
     made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
     assert made.design.cost == plan.claim.cost
-    assert made.design.missing.beyond is not None
+    assert len(made.design.missing.noises) == 2
     shown, figure = made.to_pandas(), made.missing
     kept, noise = shown["value"].mean(), (shown["upper"] - shown["lower"]).mean()
     assert figure.lower - noise <= len(data) / DAYS - kept <= figure.upper + noise
     given = meters(data, max_periods=2).count().plan(epsilon=4.0, delta=delta, missing=Missing())
     assert given.design.missing is not None
-    assert given.design.missing.beyond is None  # people are counted, and nobody counts for more than one
+    assert len(given.design.missing.noises) == 1  # people are counted, and nobody counts for more than one
 
 
 @pytest.mark.long
@@ -376,20 +378,21 @@ def test_a_mean_refuses_what_cannot_be_found(options: Any, said: str) -> None:
 
 @pytest.mark.long
 def test_a_notebook_shows_both_bands_in_words(ledger: cdp.Ledger) -> None:
-    made = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), missing=Missing())
+    made = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), missing=Missing(assume="even loss"))
     shown = made._repr_html_()
-    for words in ("value_all", "lower_all", "upper_all", "as if nothing had been bounded", "assuming even loss"):
+    assert "value_all" not in shown
+    for words in ("value_if_even", "lower_if_even", "upper_if_even", "without limits, if they removed evenly"):
         assert words in shown
     assert str(made.missing) in shown
     assert f"privately, as a part of the price: {made.found}" in shown
     assert "differentially private" in shown
     assert "seeded" in shown.lower()  # a test run says so first
     assert "14 rows" in shown
-    mean_only = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), "two", missing=Missing(assume=None))
+    mean_only = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), "two", missing=Missing())
     shown = mean_only._repr_html_()
-    assert "value_all" not in shown
+    assert "if_even" not in shown
     assert str(mean_only.missing) in shown
-    assert "not what bounds took away" in shown
+    assert "on average, perhaps unevenly: no band for single days" in shown
 
 
 def test_a_notebook_runs_nothing_that_a_key_says(ledger: cdp.Ledger) -> None:

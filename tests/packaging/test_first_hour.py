@@ -72,7 +72,7 @@ def test_aircraft_a_day_then_a_stream_and_an_alert(programs: Path, tmp_path: Pat
     told = done(["python", str(HOUR / "aircraft.py")], programs, tmp_path)
     assert "everything of one aircraft" in told
     assert "(1, 1e-06)-differentially private" in told
-    assert "lower_all" in told
+    assert "lower_if_even" in told
     assert (tmp_path / "aircraft.html").is_file()
     header, *steps = done(["sh", str(SHELL["stream"])], programs, tmp_path).splitlines()
     assert header == "period,value,lower,upper"

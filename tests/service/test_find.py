@@ -103,9 +103,12 @@ def test_a_client_finds_as_at_home(house: House) -> None:
         assert release.missing is not None
         # Without ends the curator keeps the search within the widest clip.
         assert far.sum("kwh", clip=(0, cdp.Find())).plan(epsilon=2.0).design.between == (5.0 / 2**20, 5.0)  # type: ignore[attr-defined]
-        given = client.dataset("meters", every="1D").count().plan(epsilon=1.0, delta=1e-7, missing=cdp.Missing())
-        assert given.claim.argument.endswith("finding.md")
-        assert given.release(request="two").missing is not None
+        given = client.dataset("meters", every="1D").count().plan(epsilon=0.5, delta=1e-7, missing=cdp.Missing())
+        assert given.claim.argument.endswith("release.md")  # both days count: there is nothing to pay for
+        told = given.release(request="two")
+        assert str(told.missing) == "The limits can remove nothing"
+        shown = told.to_pandas()
+        assert list(shown["lower_all"]) == list(shown["lower"])
 
 
 def test_a_curator_finds_edges_within_the_widest_clip(house: House) -> None:
@@ -339,7 +342,7 @@ def test_the_figure_of_a_release_covers_what_was_cut(tmp_path: Path) -> None:
     policy = read_policy(policy_for(tmp_path))
     curator = Curator(policy, str(tmp_path / "budget.db"))
     curator.open_budgets()
-    question = QueryRequest.model_validate(FOUND | {"every": "1h", "epsilon": 3.0})
+    question = QueryRequest.model_validate(FOUND | {"every": "1h", "epsilon": 3.0, "missing": {"assume": "even loss"}})
     caller = Caller("ana", "analyst", "")
     curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
     assert Runner(curator, pace=Unpaced()).run_one()
@@ -348,7 +351,7 @@ def test_the_figure_of_a_release_covers_what_was_cut(tmp_path: Path) -> None:
     shown = cdp.Release(stored.text, stored.signed).to_pandas(level=0.999999)
     rows = pandas.read_parquet(tmp_path / "rows.parquet")
     truth = rows.groupby(rows["read_at"].dt.floor("1h"))["kwh"].sum().to_numpy()
-    assert np.all((shown["lower_all"] <= truth) & (truth <= shown["upper_all"]))
+    assert np.all((shown["lower_if_even"] <= truth) & (truth <= shown["upper_if_even"]))
     curator.close()
 
 

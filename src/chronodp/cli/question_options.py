@@ -175,7 +175,7 @@ OPTIONS: dict[str, Any] = {
     ],
     "missing_assume": Annotated[
         str | None,
-        typer.Option(help="`even-loss` (default): intervals for every period; `none`: for the mean of all periods."),
+        typer.Option(help="`none` (default): on average over all periods; `even-loss`: bands of each, if that is so."),
     ],
     "epsilon": Annotated[float | None, typer.Option(help="Epsilon of the release.")],
     "delta": Annotated[float | None, typer.Option(help="Delta of the release; 0 for a pure guarantee.")],

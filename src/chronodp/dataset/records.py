@@ -183,19 +183,21 @@ class Records:
         figure, question = design.missing, self.question(design)
         if figure is None:
             raise AssertionError("asked where the figure is released only")
+        if not figure.noises:  # nothing can be missing
+            return np.zeros(0, np.int64)
         step = question.grid.step
         asked = MissingQuestion(
             question,
             top=math.floor(figure.top / step),
             cap=math.floor(figure.cap / step),
             whole_person=voters_of(design.table).whole_person,
-            beyond=figure.beyond is not None,
+            beyond=len(figure.noises) > 1,
         )
         lost, beyond = self.reader.missing(self.source, asked, key=key)
-        coarser = round(figure.lost.step / step)
-        fine = 1.0 if figure.beyond is None else figure.beyond.step
+        first, *others = figure.noises
         # Down to the grid of the noise, which is as coarse or coarser: both are powers of two.
-        return np.array([lost // coarser, round(beyond / fine)], np.int64)
+        coarser = round(first.step / step)
+        return np.array([lost // coarser, *(round(beyond / noise.step) for noise in others)], np.int64)
 
     def look(self, design: Design) -> ReadingCheck:
         """Return how the source is read, for the owner only."""

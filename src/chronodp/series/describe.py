@@ -153,6 +153,8 @@ def _everywhere(table: Table) -> str:
 
 
 def _missing(figure: MissingDesign) -> str:
+    if not figure.noises:
+        return "nothing can be: these limits remove nothing, and no part of the price is spent on it"
     about = f"assuming {figure.assume}" if figure.assume else "on average over all periods"
     return f"what the limits removed of cells up to {figure.top:g} is released too, {about}"
 

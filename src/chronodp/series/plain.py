@@ -1,4 +1,4 @@
-"""Views straight from released numbers: stretches of periods, filters, and the numbers without bounds.
+"""Views straight from released numbers: stretches of periods, filters, and the numbers without limits.
 
 Which intervals hold, and why: "Intervals" of ``docs/explanation/proofs/release.md``.
 """
@@ -12,12 +12,12 @@ import numpy as np
 
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import deviations
-from chronodp.privacy import Certificate, check_flag, check_fraction
+from chronodp.privacy import Calendar, Certificate, check_flag, check_fraction
 from chronodp.series.answers import Memory, answer
 from chronodp.series.bands import level_for_all
 from chronodp.series.design import Design
-from chronodp.series.estimates import Estimates, Floats, estimate, in_units
-from chronodp.series.missing import MissingFigure, everyone
+from chronodp.series.estimates import Estimates, Floats, estimate, in_units, noise_terms
+from chronodp.series.missing import MissingFigure, Unlimited, if_even
 from chronodp.series.place_noise import axes_of
 from chronodp.series.place_reading import place_deviations
 from chronodp.series.readings.axes import RowKind, Rows, columns_of
@@ -71,9 +71,9 @@ class Numbers:
         if check_flag("simultaneous", simultaneous):
             single = level_for_all(self.design, windows, level)
         estimates = estimate(self.design, self.parts, windows, average=kind == "rolling", level=single)
-        without_bounds = None if simultaneous else self._everyone(estimates, kind, level, figure)
-        covers = self._covers(without_bounds is not None)
-        return self._shown(windows, title, step, kind, estimates, level=level, everyone=without_bounds, covers=covers)
+        everyone = None if simultaneous else self._everyone(estimates, kind, figure)
+        covers = self._covers() if everyone is None or figure is None else self._covers_all(everyone, figure)
+        return self._shown(windows, title, step, kind, estimates, level=level, everyone=everyone, covers=covers)
 
     def operand(self) -> View:
         """Return every period by itself for other views to be made of: without intervals of its own."""
@@ -87,7 +87,7 @@ class Numbers:
             Estimates(nothing, nothing, nothing),
             level=0.95,
             everyone=None,
-            covers=self._covers(without_bounds=False),
+            covers=self._covers(),
         )
 
     def filtered(self, workload: Ewm | Filter, *, level: float) -> View:
@@ -161,7 +161,7 @@ class Numbers:
         estimates: Estimates,
         *,
         level: float,
-        everyone: Estimates | None,
+        everyone: Unlimited | None,
         covers: str,
     ) -> View:
         table = self.design.table
@@ -182,31 +182,50 @@ class Numbers:
             made=self.made(windows, kind),
         )
 
-    def _everyone(
-        self, estimates: Estimates, kind: RowKind, level: float, figure: MissingFigure | None
-    ) -> Estimates | None:
-        """Return estimates of the numbers without bounds, where that is assumed to be possible."""
-        if figure is None or figure.assume is None or kind not in ("single", "coarser", "running"):
+    def _everyone(self, estimates: Estimates, kind: RowKind, figure: MissingFigure | None) -> Unlimited | None:
+        """Return the numbers without limits, as far as they can be told, where the figure of what is missing is."""
+        if figure is None or kind not in ("single", "coarser", "running"):
             return None
+        if figure.nothing:
+            return Unlimited(estimates, "all")
+        if figure.assume is None:
+            nothing = np.full_like(estimates.value, np.nan)
+            return Unlimited(Estimates(nothing, nothing, nothing), "all")
         table = self.design.table
-        everything = rolling(table.horizon, table.horizon)
-        whole = estimate(self.design, self.parts, everything, average=True, level=level)
-        # Groups have noise of their own: halves add as roots of squares.
-        half = float(np.sqrt((((whole.upper - whole.lower) / 2) ** 2).sum()))
+        mean, spread = self._kept()
         periods = table.max_periods is None or table.max_periods >= table.horizon
         chosen = 0.0 if periods and table.max_groups >= table.groups else table.measure.reach
-        return everyone(
-            estimates,
-            figure,
-            mean=float(whole.value.sum()),
-            mean_half=half,
-            choice=chosen,
-            signed=table.measure.negative,
+        signed = table.measure.negative
+        law = self.design.law
+        found = if_even(estimates, figure, mean=mean, spread=spread, law=law, choice=chosen, signed=signed)
+        return Unlimited(found, "if_even")
+
+    def _kept(self) -> tuple[float, float]:
+        """Return the mean over all periods of what was kept, all groups together, and the deviation of its noise."""
+        table = self.design.table
+        everything = rolling(table.horizon, table.horizon)
+        whole = estimate(self.design, self.parts, everything, average=True, level=0.95)
+        # Groups have noise of their own, as many draws of it each.
+        terms = float(noise_terms(self.design, everything)[0]) * table.groups
+        divisor = table.horizon * (table.measure.divisor or 1)
+        return float(whole.value.sum()), self.design.noises[0].deviation * float(np.sqrt(terms)) / divisor
+
+    def _covers_all(self, everyone: Unlimited, figure: MissingFigure) -> str:
+        """What both bands cover where the figure of what is missing is: the second is of the number without limits."""
+        if figure.nothing:
+            return "noise only, and the limits can remove nothing, so columns …_all are the same"
+        share = figure.share_of(self._kept()[0])
+        if everyone.suffix == "all":
+            many = _periods(self.design.table.calendar)
+            return f"noise only. The limits removed {share} on average, perhaps unevenly: no band for single {many}"
+        if not everyone.apart:
+            return "noise only. What was kept may be nothing but noise: no band, even if the loss was even"
+        return (
+            f"noise only; columns …_if_even also what the limits removed, {share} on average, and only if it was "
+            "spread over periods and groups like what they kept"
         )
 
-    def _covers(self, without_bounds: bool) -> str:
-        if without_bounds:
-            return "noise only within bounds; without bounds (…_all) also what bounds took away, assuming even loss"
+    def _covers(self) -> str:
         if self.design.table.measure.finished:
             return "noise only"
         if self.design.life is not None:
@@ -217,3 +236,11 @@ class Numbers:
                 "least that is shown are too high more often than that"
             )
         return "noise only, not what the limits removed"
+
+
+_PERIODS = {"D": "days", "W": "weeks", "mo": "months", "h": "hours"}
+
+
+def _periods(calendar: Calendar | None) -> str:
+    """Return what the periods of a table are called, of which there are several."""
+    return "periods" if calendar is None else _PERIODS.get(calendar.every.removeprefix("1"), "periods")

@@ -55,7 +55,7 @@ class Origin(Protocol):
         ...
 
     def missing(self, design: Design, *, key: str) -> Quanta:
-        """Return what bounds take away, in steps of its noise's grid, and how many reach beyond."""
+        """Return what bounds take away, in steps of its noise's grid, and how many reach beyond; as far as asked."""
         ...
 
     def look(self, design: Design) -> ReadingCheck:
@@ -232,8 +232,7 @@ def make_plan(
     split = None
     if missing is not None and table.levels is not None:
         raise InvalidArgument("missing", "Missing()", "left out with Places; ask for it in a release without them")
-    if missing is not None:
-        parts = check_missing(table, missing).parts(table)
+    if missing is not None and (parts := check_missing(table, missing).parts(table)):
         split = split_price(check_epsilon(epsilon), check_delta(delta), figures=parts)
     best, *others = design_release(
         table, epsilon=epsilon, delta=delta, tuned_for=check_workload(tuned_for), split=split, missing=missing

@@ -78,7 +78,7 @@ def design_release(
             else:
                 spent = delta if law == "gaussian" else _lone(split)
                 figure = None
-                if missing is not None and split is not None:
+                if missing is not None:
                     figure = design_missing(way, missing, split, way.measure.row_step(noises[0].step))
                 measured = None if way.levels is None else measured_levels(way, law)
                 designs.append(

@@ -5,6 +5,7 @@ What it shows is post-processing; which intervals hold, and why: "Intervals" of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -59,7 +60,7 @@ class Release(TableRelease, Readable):
     """Private numbers to publish. Made by ``plan.release(...)`` or `Release.load`.
 
     Intervals cover noise at their level (0.95 unless you say otherwise); clipping and left-out periods are not in them.
-    Where the plan asked for `Missing`, a second interval covers the number without bounds.
+    Where the plan asked for `Missing`, what limits removed on average is beside them, and what follows for the numbers.
     """
 
     @cached_property
@@ -93,11 +94,12 @@ class Release(TableRelease, Readable):
         if design is None:
             return None
         released = self._content.get("missing")
-        kinds = 1 if design.beyond is None else 2
+        kinds = len(design.noises)
         if not isinstance(released, list) or [type(number) for number in released] != [int] * kinds:
-            raise UnknownDocument(f"the figure of what is missing is {kinds} whole numbers")
-        horizon = self.design.table.horizon
-        return MissingFigure.read(design, released, horizon=horizon, level=level)
+            raise UnknownDocument(f"the figure of what is missing is {counted(kinds, 'whole number')}")
+        table = self.design.table
+        least = 0.0 if table.measure.whole else -math.inf
+        return MissingFigure.read(design, released, horizon=table.horizon, level=level, least=least)
 
     def each_period(self, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return every period by itself. A simultaneous band holds all values at once with probability ``level``."""

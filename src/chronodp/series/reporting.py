@@ -86,8 +86,10 @@ def notebook_view(
 ) -> str:
     """Return HTML for a notebook: what was released, a line of it, a part of the table, errors, the guarantee."""
     said = [("Bands" if "lower" in frame.columns else "Errors", note), *facts]
-    if "value_all" in frame.columns:
-        said.insert(1, ("value_all", "the number as if nothing had been bounded, with lower_all and upper_all"))
+    for suffix, only in (("all", ""), ("if_even", ", if they removed evenly over periods and groups")):
+        if f"value_{suffix}" in frame.columns:
+            about = f"the number without limits{only}, with lower_{suffix} and upper_{suffix}"
+            said.insert(1, (f"value_{suffix}", about))
     said.append(("Guarantee", f"{certificate.guarantee}"))
     warning = str(certificate).splitlines()[0] if certificate.seeded else ""
     loud = f"<p><strong>{shown_html(warning)}</strong></p>" if warning else ""

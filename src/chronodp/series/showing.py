@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from chronodp.postprocess import Estimates
 from chronodp.report import Line, covered, series_figure
+from chronodp.series.missing import Unlimited
 from chronodp.series.readings.axes import BINS, Columns
 from chronodp.series.readings.cells import KINDS, REASONS, Cells
 from chronodp.series.table import Table
@@ -32,7 +33,7 @@ class Displayed:
         periods: the period that dates each row.
         columns: what columns are.
         estimates: values and intervals.
-        everyone: of the numbers without bounds, where they can be had.
+        everyone: the numbers without limits, as far as they can be told.
         cells: kinds of sets and reasons, where these are told.
     """
 
@@ -40,7 +41,7 @@ class Displayed:
     periods: NDArray[np.int64]
     columns: Columns
     estimates: Estimates
-    everyone: Estimates | None
+    everyone: Unlimited | None
     cells: Cells | None
 
 
@@ -59,8 +60,7 @@ def shown_frame(shown: Displayed) -> pandas.DataFrame:
     for name in ("value", "lower", "upper"):
         columns[name] = getattr(shown.estimates, name).ravel()
     if shown.everyone is not None:
-        for name in ("value", "lower", "upper"):
-            columns[f"{name}_all"] = getattr(shown.everyone, name).ravel()
+        columns |= {name: of.ravel() for name, of in shown.everyone.columns.items()}
     if shown.cells is not None:
         columns["kind"] = _worded(shown.cells.kind, KINDS)
         for name in ("not_above", "not_below"):
@@ -80,8 +80,8 @@ def shown_figure(shown: Displayed, *, title: str, label: str, note: str) -> Any:
         names = [title]
     times = next(iter(_times(shown, 1).values()))
     drawn = [("", shown.estimates)]
-    if shown.everyone is not None:
-        drawn = [(" within bounds", shown.estimates), (" without bounds", shown.everyone)]
+    if shown.everyone is not None and shown.everyone.apart:
+        drawn = [(" within limits", shown.estimates), (" without, if even", shown.everyone.estimates)]
     lines = [
         Line(
             name=f"{names[place]}{which}",
@@ -116,7 +116,7 @@ def drawn_places(shown: Displayed) -> list[int]:
     value would draw nothing but what is missing.
     """
     values = shown.estimates.value
-    most = _MOST_LINES if shown.everyone is None else _MOST_LINES // 2
+    most = _MOST_LINES if shown.everyone is None or not shown.everyone.apart else _MOST_LINES // 2
     if shown.cells is not None and not shown.columns.edges:
         known = np.isfinite(values).sum(axis=0)
         fullest = sorted(np.argsort(-known, kind="stable")[:most].tolist())

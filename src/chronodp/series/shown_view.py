@@ -15,6 +15,7 @@ from chronodp.postprocess import Law
 from chronodp.privacy import Certificate, counted
 from chronodp.report import arrow_of
 from chronodp.series.estimates import Estimates
+from chronodp.series.missing import Unlimited
 from chronodp.series.readings.axes import Columns, RowKind, columns_of
 from chronodp.series.readings.cells import REASONS, Cells
 from chronodp.series.readings.levels import PLACE, level_sizes, top_levels
@@ -52,7 +53,7 @@ class ShownView:
             of periods, a quantile, a ratio or a change.
         apart: whether no two rows share noise; after smoothing they do.
         binned: whether there is a column of estimates for every bin, or one for every group.
-        everyone: estimates of the numbers without bounds, where they can be had.
+        everyone: the numbers without limits, as far as they can be told, where the figure of what is missing is.
         covers: what the band covers, in words.
         columns: what columns are, where these are not those of the table.
         made: what the numbers are made of; None where nothing more can be made of them.
@@ -70,14 +71,14 @@ class ShownView:
     reading: RowKind
     apart: bool
     binned: bool = False
-    everyone: Estimates | None = None
+    everyone: Unlimited | None = None
     covers: str = "noise only"
     columns: Columns | None = None
     made: Made | None = None
     cells: Cells | None = None
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a long table: time (or period), groups, bin, value, lower, upper; with `everyone` the same of all.
+        """Return a long table: time (or period), groups, bin, value, lower, upper; with `everyone` its columns.
 
         Of ratios and of what is published also kind, not_above, not_below and why: 'outside' is all but what lies
         between not_above and not_below, and where there is no value ``why`` tells the reason.
@@ -92,7 +93,7 @@ class ShownView:
         count = max(1, _MOST_AT_ONCE // max(1, self.estimates.value.shape[1]))
         for begin in range(0, len(self.periods), count):
             some = slice(begin, begin + count)
-            everyone = None if self.everyone is None else _rows(self.everyone, some)
+            everyone = self.everyone and replace(self.everyone, estimates=_rows(self.everyone.estimates, some))
             yield replace(
                 self,
                 periods=self.periods[some],
@@ -134,7 +135,7 @@ class ShownView:
         if top is None:
             return self
         left, chosen = top
-        everyone = None if self.everyone is None else _columns(self.everyone, chosen)
+        everyone = self.everyone and replace(self.everyone, estimates=_columns(self.everyone.estimates, chosen))
         cells = None if self.cells is None else self.cells.columns(chosen)
         estimates = _columns(self.estimates, chosen)
         return replace(self, columns=left, estimates=estimates, everyone=everyone, cells=cells, made=None)

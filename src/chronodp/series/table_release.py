@@ -39,7 +39,8 @@ class TableRelease(SignedRelease):
     def to_pandas(self, *, level: float = 0.95) -> pandas.DataFrame:
         """Return a long table: time, groups, value, lower, upper; of quantiles which one, without ends of drawn edges.
 
-        With `Missing` also value_all, lower_all and upper_all: of the numbers without bounds, assuming even loss.
+        With `Missing` also the same of the numbers without limits: value_all, lower_all and upper_all, which are empty
+        where limits can remove anything; with ``assume="even loss"`` value_if_even, lower_if_even and upper_if_even.
         """
         return self.each_period(level=level).to_pandas()
 

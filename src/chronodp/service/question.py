@@ -161,7 +161,7 @@ class MissingAsked(_Part):
 
     share: _Number = Field(Missing().share, gt=0, lt=1)
     assume: Literal["even loss"] | None = Field(
-        "even loss", description="Of single periods; null for the mean over all periods, which needs no assumption."
+        None, description="Of single periods; null for the mean over all periods, which needs no assumption."
     )
 
 

@@ -228,15 +228,15 @@ def test_one_person_moves_what_scaling_takes_away_as_far_as_claimed(relation: Re
     plan = query.plan(epsilon=2.0, delta=1e-3, missing=cdp.Missing())
     figure = plan.design.missing
     assert figure is not None
-    assert figure.beyond is not None
+    of_lost, of_beyond = figure.noises
     assert figure.top >= 0.2  # no kept number is beyond it: what is missing has the sign of what was there
     for one, other in pairs(unit, trials(4000, least=120), seed=3):
         lost, beyond = np.abs(
             np.subtract(*(about(plan.origin, world).missing(plan.design, key="k") for world in (one, other)))
         )
-        assert lost * figure.lost.step <= figure.lost.sensitivity
-        assert beyond * figure.beyond.step <= figure.beyond.sensitivity
-        seen = max(seen, lost * figure.lost.step / figure.lost.sensitivity)
+        assert lost * of_lost.step <= of_lost.sensitivity
+        assert beyond * of_beyond.step <= of_beyond.sensitivity
+        seen = max(seen, lost * of_lost.step / of_lost.sensitivity)
     assert seen > 0.4
 
 
@@ -265,15 +265,15 @@ def test_one_unit_moves_the_figure_as_far_as_claimed(
     plan = query.plan(epsilon=2.0, delta=1e-3, missing=cdp.Missing())
     figure = plan.design.missing
     assert figure is not None
-    assert figure.beyond is not None
+    of_lost, of_beyond = figure.noises
     seen = 0.0
     for one, other in pairs(unit, trials(4000, least=120), seed=3):
         lost, beyond = np.abs(
             np.subtract(*(about(plan.origin, world).missing(plan.design, key="k") for world in (one, other)))
         )
-        assert lost * figure.lost.step <= figure.lost.sensitivity
-        assert beyond * figure.beyond.step <= figure.beyond.sensitivity
-        seen = max(seen, lost * figure.lost.step / figure.lost.sensitivity)
+        assert lost * of_lost.step <= of_lost.sensitivity
+        assert beyond * of_beyond.step <= of_beyond.sensitivity
+        seen = max(seen, lost * of_lost.step / of_lost.sensitivity)
     assert seen > 0.4, name
 
 

@@ -88,7 +88,7 @@ class FindDesign:
         """The price of each step."""
         if self.priced is not None:
             return self.priced
-        figures = () if self.missing is None else self.missing.parts(self.table, found=self.finds_size)
+        figures = () if self.missing is None else self.missing.parts(self.table, self.finds)
         choices = [part * self.share for part in parts_of(self.finds)]
         return split_price(self.epsilon, self.delta, choices=choices, figures=figures)
 

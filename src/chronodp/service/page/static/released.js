@@ -5,11 +5,11 @@ import { clock, count, make, number, table } from "./dom.js";
 
 const MOST_LINES = 12;
 
-// Value, lower and upper follow the labels; where the figure of what is missing was released, the same without bounds.
+// Value, lower and upper follow the labels; where an even loss was assumed, the same without limits.
 const startsOf = (columns) => {
   const starts = [["", columns.indexOf("value")]];
-  const all = columns.indexOf("value_all");
-  return all < 0 ? starts : [["within bounds", starts[0][1]], ["without bounds", all]];
+  const even = columns.indexOf("value_if_even");
+  return even < 0 ? starts : [["within limits", starts[0][1]], ["without, if even", even]];
 };
 
 const WORDS = { outside: "may be anything outside a gap", line: "may be anything", empty: "no value" };
