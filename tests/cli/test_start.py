@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -128,3 +129,34 @@ def test_kinds_of_columns(tmp_path: Path) -> None:
         column.name: column.kind for column in columns_of(str(tmp_path / "kinds.parquet"), has_names=lambda _: False)
     }
     assert kinds == {"a": "time", "b": "time", "c": "number", "d": "number", "e": "text", "f": "text"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("end", "limit"), [("2026-01-13", "max_periods = 12"), ("2026-03-13", 'find = ["max_periods"]')]
+)
+def test_a_newcomer_is_given_a_band_that_holds_or_is_told_why_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, limit: str
+) -> None:
+    """Most come on one day and some every day: a limit that is found takes nothing from that day and much elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    days = pd.date_range("2026-01-01", end, inclusive="left")
+    every = pd.DataFrame({"at": np.repeat(days, 40), "who": np.tile(np.arange(40), len(days))})
+    once = pd.DataFrame({"at": days[5], "who": np.arange(40, 5_000)})
+    rows = pd.concat([every, once])
+    rows.astype({"who": str}).to_csv("rows.csv", index=False)
+    start("rows.csv", ("at", "who", "1D", "2026-01-01", end, "count", "find", "1"))
+    written = Path("release.toml").read_text(encoding="utf-8")
+    assert limit in written
+    assert "missing = 0.05" in written
+    type_in("chronodp budget open release --epsilon 4 --delta 1e-6")
+    shown = type_in("chronodp release --config release.toml --dataset release --request first --out release.csv")
+    read = pd.read_csv("release.csv")
+    if "find" in limit:
+        assert read["lower_all"].isna().all()
+        assert "perhaps unevenly: no band for single days" in " ".join(shown.split())
+    else:
+        truth = rows.groupby("at").size().to_numpy()
+        # Of 12 bands of .95 fewer than 6 hold with a chance below 10^-6; a limit that bites would miss every day.
+        assert ((read["lower_all"] <= truth) & (truth <= read["upper_all"])).sum() >= 6
+        assert "the limits can remove nothing" in " ".join(shown.split())

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,11 +19,16 @@ from chronodp.display import shown
 from chronodp.errors import ChronodpError, InvalidArgument
 from chronodp.privacy import Calendar, parse_every
 
+if TYPE_CHECKING:
+    from chronodp.series import Table
+
 __all__ = ["start"]
 
 _TELLS = ("count", "sum", "mean")
 _LENGTH = re.compile(r"(?P<count>[0-9]*) *(?P<unit>second|minute|hour|day|week|month|year)s?")
 _UNITS = {"second": "s", "minute": "min", "hour": "h", "day": "D", "week": "W", "month": "mo", "year": "Y"}
+_FEW = 20  # periods: up to so many no limit errs less than one that is found, with the noise of what it removes
+_SHARE = 0.05  # of the price, for the figure of what limits removed
 
 
 def start(
@@ -52,6 +57,7 @@ def start(
     console.print(shown(f"{data} has {', '.join(f'{column.name} ({column.kind})' for column in columns)}."))
     console.print("Answers in [brackets] are taken where you just press Enter.\n")
     options = {"data": data, **_answers(columns)}
+    _tell_what_is_missing(options, _planned(options).design.table)
     plan = _planned(options)
     _write(out, _settings(options))
     _write(page, plan_page(plan, command := _release(out)))
@@ -75,6 +81,20 @@ def _planned(options: dict[str, Any]) -> Any:
                 raise  # what follows from the table cannot be mended here
             typer.echo(shown(f"   {error}"))
             options[error.name] = _AGAIN[error.name](options)
+
+
+def _tell_what_is_missing(options: dict[str, Any], table: Table) -> None:
+    """Leave no limit to be found that is not needed, and have told what the others remove, where that can be.
+
+    The band of noise alone holds the truth less often than it says, wherever a limit removes anything.
+    """
+    found = [name for name in options.pop("find", []) if name != "max_periods" or table.horizon > _FEW]
+    if "max_periods" not in found and "max_periods" not in options:
+        options["max_periods"] = table.horizon
+    if found:
+        options["find"] = found
+    if not table.measure.averages:
+        options["missing"] = _SHARE
 
 
 def _has_names(file: str) -> bool:
@@ -178,7 +198,7 @@ def _epsilon() -> float:
 
 
 def _periods(default: str | None = None) -> int | str:
-    find = ", or find (privately)" if default else ""
+    find = f", or find (privately; of at most {_FEW} periods all count)" if default else ""
     while True:
         asked = f"4. In how many periods does one person count at most? A number{find}"
         given: str = typer.prompt(asked, default=default)
