@@ -163,13 +163,14 @@ def test_a_choice_is_not_drawn_where_what_follows_has_no_room(begun: Path) -> No
         return lambda: (draw(f"[{chosen}]"), CERTIFICATE)
 
     staged = Staged((lambda _: lambda: draw("first"), lambda _: lambda: draw("second")), release)  # type: ignore[arg-type]
-    with Ledger(begun / "budget.db", reached=lambda name: name != "debit marked" or block()) as ledger:
-        asked = {"request": "r", "cost": COST, "unit": User(), "plan": "p", "source": "s", "produce": staged}
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
-        def block() -> None:
+    def block(name: str) -> None:
+        if name == "debit marked":
             resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, before[1]))
 
+    with Ledger(begun / "budget.db", reached=block) as ledger:
+        asked = {"request": "r", "cost": COST, "unit": User(), "plan": "p", "source": "s", "produce": staged}
         try:
             with pytest.raises(LedgerUnavailable, match="cannot grow"):
                 ledger.fulfil("meters", **asked)  # type: ignore[arg-type]
