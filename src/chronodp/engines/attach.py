@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from chronodp.engines.csv_files import group_csv_files
 from chronodp.engines.instances import opened
@@ -31,37 +31,9 @@ if TYPE_CHECKING:
 
     from chronodp.engines.tables import Found
 
-__all__ = ["answered", "attached", "check_source"]
+__all__ = ["attached", "check_source"]
 
 _LITTLE = 2**28  # bytes: enough where no row is read
-
-Answer = TypeVar("Answer")
-
-
-def answered(
-    source: Source,
-    wanted: Sequence[Wanted],
-    reading: Reading,
-    ask: Callable[[Session], Answer],
-    *,
-    memory: int,
-    threads: int | None = None,
-    folder: str | None = None,
-) -> Answer:
-    """Return what is asked of a session about a source.
-
-    DuckDB gives up a Parquet file in which one text is none in UTF-8. It is then read again by Arrow, which is slower
-    and leaves such a cell out; whoever wrote it, a release does not hang on it.
-    """
-    settings: dict[str, Any] = {"memory": memory, "threads": threads, "folder": folder}
-    try:
-        with attached(source, wanted, reading, **settings) as session:
-            return ask(session)
-    except UnreadableSource:
-        if not isinstance(source, FileSource) or source.format != "parquet":
-            raise
-    with attached(source, wanted, reading, by_arrow=True, **settings) as session:
-        return ask(session)
 
 
 @contextlib.contextmanager
@@ -73,7 +45,6 @@ def attached(
     memory: int,
     threads: int | None = None,
     folder: str | None = None,
-    by_arrow: bool = False,
 ) -> Iterator[Session]:
     """Open a session of our own about the wanted columns of a source; refuse if one can never be read.
 
@@ -84,7 +55,6 @@ def attached(
         memory: bytes that DuckDB may use.
         threads: how many it may use.
         folder: where temporary files go.
-        by_arrow: whether Arrow shall read Parquet files in DuckDB's place.
     """
     import duckdb
     import pyarrow
@@ -96,6 +66,8 @@ def attached(
             "preserve_insertion_order": False,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
+            # A file's statistics are of other rows too, and of bytes that are left out of texts: they decide nothing.
+            "disabled_optimizers": "statistics_propagation",
         }
         if threads is not None:
             options["threads"] = threads
@@ -104,7 +76,7 @@ def attached(
         with contextlib.suppress(duckdb.Error):  # in a notebook without widgets it is off, and cannot be set
             connection.execute("SET enable_progress_bar = false")
         try:
-            parts = _make_parts(connection, source, wanted, reading, Path(place), by_arrow)
+            parts = _make_parts(connection, source, wanted, reading, Path(place))
         except (duckdb.Error, pyarrow.ArrowException, OSError) as error:
             raise UnreadableSource(reason_of(source, error)) from None
         check_parts(parts, wanted, reading)
@@ -131,7 +103,6 @@ def _make_parts(
     wanted: Sequence[Wanted],
     reading: Reading,
     place: Path,
-    by_arrow: bool,
 ) -> list[Part]:
     from chronodp.engines.tables import columns_of_arrow, columns_of_frame
 
@@ -144,7 +115,7 @@ def _make_parts(
         case RelationSource(relation):
             return [_copied(connection, relation, wanted, place)]
         case FileSource(paths, "parquet"):
-            return _parquet(connection, paths, wanted, by_arrow)
+            return _parquet(connection, paths, wanted)
         case FileSource(paths, _):
             return _csv(connection, paths, wanted, reading)
         case SparkSource():
@@ -173,24 +144,13 @@ def _in_memory(connection: duckdb.DuckDBPyConnection, found: Found, names: Seque
     return Part("part_0", columns, names)
 
 
-def _parquet(
-    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], wanted: Sequence[Wanted], by_arrow: bool
-) -> list[Part]:
+def _parquet(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], wanted: Sequence[Wanted]) -> list[Part]:
     """Each group of files by its own types: one file could otherwise decide how the cells of others are read."""
     parts = []
-    for index, group in enumerate(group_parquet_files(paths, wanted)):
+    for index, group in enumerate(group_parquet_files(connection, paths, wanted)):
         table = f"part_{index}"
-        select = group.select()
-        if group.times_far_away or by_arrow:
-            # DuckDB's reader fails for a time beyond its own range; as plain numbers all times can be compared.
-            connection.register(f"scanned_{index}", group.scanner())
-            select = group.select_from(f"scanned_{index}")
-        connection.execute(f"CREATE VIEW {table} AS {select}")
-        types = _types(connection, table)
-        columns = {
-            wanted_as: (spelled, group.ticks.get(spelled) or stored_in_duckdb(types[spelled]))
-            for wanted_as, spelled in group.columns.items()
-        }
+        group.attach(connection, table)
+        columns = {wanted_as: (spelled, group.stored[spelled]) for wanted_as, spelled in group.columns.items()}
         parts.append(Part(table, columns, group.names))
     return parts
 

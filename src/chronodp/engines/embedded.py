@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.attach import answered
+from chronodp.engines.attach import attached
 from chronodp.engines.choice import Seeds
 from chronodp.engines.embedded_keys import Limits, gather_held_keys
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
@@ -191,12 +191,10 @@ class DuckDB:
         )
 
     def _answered(self, source: Source, question: Question, ask: Callable[[Session], Result]) -> Result:
-        def prepared(session: Session) -> Result:
+        limits: dict[str, Any] = {"memory": self.memory // 2, "threads": self.threads, "folder": self.folder}
+        with attached(source, question.wanted, question.reading, **limits) as session:
             session.add_keys(question.groupings)
             return ask(session)
-
-        limits: dict[str, Any] = {"memory": self.memory // 2, "threads": self.threads, "folder": self.folder}
-        return answered(source, question.wanted, question.reading, prepared, **limits)
 
     def _parts(self, session: Session, question: Question, key: str, progress: Progress) -> Iterator[Bounded]:
         """Yield bounded totals, one stretch of people at a time."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from chronodp.engines.attach import answered
+from chronodp.engines.attach import attached
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Columns, Reading, Role, Wanted, check_reading
 from chronodp.engines.rows import cells_of, rows_select, union
@@ -57,7 +57,8 @@ def read_panel(source: Source, *, time: str, user: str, value: str, longest: int
             for one in batch.column(0)
         ]
 
-    return answered(source, list(wanted.values()), Reading(), ask, memory=_MEMORY)
+    with attached(source, list(wanted.values()), Reading(), memory=_MEMORY) as session:
+        return ask(session)
 
 
 def read_series(
@@ -91,7 +92,8 @@ def read_series(
             numbers[periods] = means
         return numbers
 
-    return answered(source, question.wanted, question.reading, ask, memory=_MEMORY)
+    with attached(source, question.wanted, question.reading, memory=_MEMORY) as session:
+        return ask(session)
 
 
 def read_rows(
@@ -115,7 +117,8 @@ def read_rows(
         )
         return list(session.batches(query, _BATCH))
 
-    batches = answered(source, list(wanted.values()), declared, ask, memory=_MEMORY)
+    with attached(source, list(wanted.values()), declared, memory=_MEMORY) as session:
+        batches = ask(session)
     if not batches:
         return []
     people, *columns = (

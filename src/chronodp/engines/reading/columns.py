@@ -112,7 +112,7 @@ class Columns:
                     exp.Abs(this=number.copy()) <= real(EXACT),
                     exp.Floor(this=number.copy()).eq(number.copy()),
                 )
-                return exp.case().when(integral, text_of(exp.cast(number.copy(), "BIGINT")))
+                return exp.case().when(integral, text_of(try_cast(number.copy(), "BIGINT")))
         return exp.cast(exp.null(), "VARCHAR")
 
     def unread_name(self, stored: Stored, column: Term) -> Term:
@@ -209,12 +209,12 @@ class Columns:
                 cast_to(kind[stored.kind], string(f"{moment:%Y-%m-%d %H:%M:%S}{offset}"))
                 for moment in _padded(first, last)
             ]
-        near = exp.and_(column.copy() >= ends[0], column.copy() <= ends[1])
+        near, held = _near(column, *ends)
         if self.dialect == "duckdb":
-            return exp.case().when(near, call("EPOCH_US", column.copy()))
+            return exp.case().when(near, call("EPOCH_US", held))
         if stored.kind == "day":
-            return exp.case().when(near, call("UNIX_DATE", column.copy()) * whole(_DAY))
-        return exp.case().when(near, microseconds_of_clock(column))
+            return exp.case().when(near, call("UNIX_DATE", held) * whole(_DAY))
+        return exp.case().when(near, microseconds_of_clock(held))
 
     def _epoch(self, stored: Stored, column: Term, unit: int) -> Term:
         if stored.kind == "whole":
@@ -234,16 +234,27 @@ class Columns:
             (moment - _EPOCH) // _MICROSECOND * 1000 // unit for moment in (self.first - _MARGIN, self.last + _MARGIN)
         ]
         low, high = (max(-(2**63) + 1, min(2**63 - 1, end)) for end in ends)
-        near = exp.Between(this=ticks, low=whole(low), high=whole(high))
+        near, held = _near(ticks, whole(low), whole(high))
         if unit >= 1000:
-            return exp.case().when(near, ticks.copy() * whole(unit // 1000))
+            return exp.case().when(near, held * whole(unit // 1000))
         # Databases divide toward zero, and times before 1970 are negative.
-        rest = exp.paren(exp.paren(exp.paren(ticks.copy() % 1000) + 1000) % 1000)
-        return exp.case().when(near, exp.IntDiv(this=exp.paren(ticks.copy() - rest), expression=whole(1000)))
+        rest = exp.paren(exp.paren(exp.paren(held.copy() % 1000) + 1000) % 1000)
+        return exp.case().when(near, exp.IntDiv(this=exp.paren(held.copy() - rest), expression=whole(1000)))
 
     def matches(self, text: Term, pattern: str) -> Term:
         """Return whether a text, all of it, is written by a pattern."""
         return matches(text, pattern, self.dialect)
+
+
+def _near(value: Term, low: Term, high: Term) -> tuple[Term, Term]:
+    """Return whether a value lies within bounds, and the value moved into them, from which anything can be computed.
+
+    The condition alone does not keep what follows from failing: databases may compute that for other rows as well, as
+    DuckDB does for all values of a dictionary.
+    """
+    least = exp.Least(this=value.copy(), expressions=[high], ignore_nulls=True)
+    held = exp.Greatest(this=least, expressions=[low], ignore_nulls=True)
+    return exp.Between(this=value.copy(), low=low.copy(), high=high.copy()), held
 
 
 def _padded(first: dt.datetime, last: dt.datetime) -> tuple[dt.datetime, dt.datetime]:
@@ -255,4 +266,4 @@ def _scaled(number: Term, unit: int) -> Term:
     number = exp.paren(number)
     scaled = number * real(unit / 1000) if unit >= 1000 else number / real(1000 / unit)
     near = exp.Abs(this=exp.paren(scaled)) < real(FARTHEST)
-    return exp.case().when(near, exp.cast(exp.Floor(this=scaled.copy()), "BIGINT"))
+    return exp.case().when(near, try_cast(exp.Floor(this=scaled.copy()), "BIGINT"))

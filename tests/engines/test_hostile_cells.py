@@ -1,0 +1,162 @@
+"""One cell that no reader likes, in each form of a table: it is the affair of its own row, and of nobody else's."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from chronodp.engines import DuckDB, Question, Totals, find_source
+from chronodp.errors import UnsuitableColumn
+from chronodp.privacy import Calendar, Grid
+
+DAYS = Calendar("1D", "2026-01-05", "2026-01-08")
+COUNT = Question(DAYS, "at", "who", None, Grid(1.0), (0, 1), max_periods=1)
+SUM = Question(DAYS, "at", "who", "kwh", Grid(1.0), (0, 9), max_periods=1)
+NOON = dt.datetime(2026, 1, 6, 12)
+PEOPLE = [b"ann", b"bob", b"cem", b"dora"]
+BROKEN = b"\xff"
+
+
+def totals(data: Any, question: Question = COUNT) -> Totals:
+    return DuckDB(threads=1).totals(find_source(data), question, key="k")
+
+
+def change(one: Totals, other: Totals) -> int:
+    return int(np.abs(one.sums - other.sums).sum())
+
+
+def texts(cells: list[bytes]) -> Any:
+    """Texts as they come, also such as are no UTF-8."""
+    return pa.array(cells, pa.binary()).view(pa.string())
+
+
+def write(path: Path, columns: dict[str, Any], **options: Any) -> Path:
+    pyarrow.parquet.write_table(pa.table(columns), path, **options)
+    return path
+
+
+def call_enum(path: Path, column: str) -> Path:
+    """Write into a file's schema that a column of texts is of the logical type ENUM, as writers of Avro do."""
+    name = bytes([len(column)]) + column.encode()
+    text, enum = b"\x25\x00\x4c\x1c\x00\x00", b"\x25\x08\x4c\x4c\x00\x00"
+    content = path.read_bytes()
+    assert content.count(name + text) == 1
+    path.write_bytes(content.replace(name + text, name + enum))
+    return path
+
+
+@pytest.mark.parametrize("unit", ["us", "ms"])
+def test_a_text_that_is_not_utf8_leaves_far_times_where_they_are(tmp_path: Path, unit: Any) -> None:
+    """Read as nanoseconds of 64 bits, times 2^64 ns before the grid would count in it."""
+    far = NOON - dt.timedelta(microseconds=2**64 // 1000)
+    found = []
+    for last in (b"eve", BROKEN):
+        times: Any = pa.array([NOON, far, far, far, far], pa.timestamp("us"))
+        columns = {"at": times, "who": texts([*PEOPLE, last])}
+        if unit == "ms":  # another column of the same file that Arrow has to read
+            columns |= {"kwh": pa.array([1.0] * 5), "then": pa.array([NOON] * 5, pa.timestamp("ms"))}
+        path = write(tmp_path / "rows.parquet", columns, use_deprecated_int96_timestamps=unit == "us")
+        found.append(totals(path, replace(COUNT, time="then") if unit == "ms" else COUNT))
+    assert found[0].sums.tolist() == ([0, 1, 0] if unit == "us" else [0, 5, 0])
+    assert change(*found) == (0 if unit == "us" else 1)
+
+
+@pytest.mark.parametrize("unit", ["us", "ms"])
+@pytest.mark.parametrize("beside", ["nothing", "bytes", "ENUM"])
+def test_a_text_that_is_not_utf8_leaves_people_of_other_types_who_they_are(
+    tmp_path: Path, beside: str, unit: Any
+) -> None:
+    for name in ("a", "c") if beside != "nothing" else ("a",):
+        people: Any = texts(PEOPLE) if name == "a" or beside == "ENUM" else pa.array(PEOPLE, pa.binary())
+        rows = {"at": pa.array([NOON] * 4, pa.timestamp(unit)), "who": people}
+        path = write(tmp_path / f"{name}.parquet", rows, store_schema=False, use_dictionary=False)
+        if people.type == pa.string():
+            call_enum(path, "who")
+    found = []
+    for last in (b"eve", BROKEN):
+        rows = {"at": pa.array([NOON], pa.timestamp(unit)), "who": texts([last])}
+        write(tmp_path / "b.parquet", rows)
+        found.append(totals(str(tmp_path / "*.parquet")))
+    assert found[0].sums.tolist() == [0, 5, 0]
+    assert change(*found) == 1
+
+
+NUMBERS: dict[str, Any] = {
+    "float16": pa.array(np.array([1, 2, 3, np.nan], np.float16)),
+    "decimal256": pa.array([Decimal(1), Decimal(2), Decimal(3), None], pa.decimal256(50, 2)),
+    "duration": pa.array([1, 2, 3, None], pa.duration("s")),
+    "dictionary": pa.array([1, 2, 3, None]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("unit", ["us", "ms"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_text_that_is_not_utf8_leaves_numbers_of_rare_types_as_they_are(tmp_path: Path, name: str, unit: Any) -> None:
+    found = []
+    for second in (b"bob", BROKEN):
+        people = texts([PEOPLE[0], second, *PEOPLE[2:]])
+        rows = {"at": pa.array([NOON] * 4, pa.timestamp(unit)), "who": people, "kwh": NUMBERS[name]}
+        found.append(totals(write(tmp_path / "rows.parquet", rows), SUM))
+    assert [one.sums.tolist() for one in found] == [[0, 6, 0], [0, 4, 0]]
+
+
+@pytest.mark.parametrize("unit", ["us", "ms"])
+def test_columns_that_nobody_can_read_are_not_looked_at(tmp_path: Path, unit: Any) -> None:
+    """A time of day of more than a day, and JSON that is none, are errors for whoever reads them."""
+    odd: dict[str, Any] = {
+        "clock": pa.array([2**62], pa.int64()).cast(pa.time64("ns")),
+        "json": pa.array(["{"], pa.json_()),
+    }
+    usual: dict[str, Any] = {"clock": texts([b"1"]), "json": texts([b"1"])}
+    for number, more in enumerate((odd, usual)):
+        rows = {"at": pa.array([NOON], pa.timestamp(unit)), "who": texts([PEOPLE[number]]), **more}
+        write(tmp_path / f"{number}.parquet", rows)
+    for column in odd:
+        question = replace(SUM, value=column)
+        assert totals(str(tmp_path / "*.parquet"), question).sums.tolist() == [0, 1, 0]
+        assert DuckDB(threads=1).look(find_source(str(tmp_path / "*.parquet")), question).used == 1
+        with pytest.raises(UnsuitableColumn):
+            totals(tmp_path / "0.parquet", question)
+
+
+@pytest.mark.parametrize("form", ["parquet", "table", "relation", "relation of a file"])
+@pytest.mark.parametrize("days", [106_751_992, 2**31 - 2, -(2**31) + 2, 2**31 - 1, -(2**31)])
+def test_no_date_refuses_the_others(tmp_path: Path, form: str, days: int) -> None:
+    """Years that a clock of 64 bits in microseconds does not reach, and both infinities."""
+    found = []
+    for last in (20_459, days):
+        dates: Any = pa.array([20_459] * 4 + [last], pa.int32()).cast(pa.date32())
+        table = pa.table({"at": dates, "who": texts([*PEOPLE, b"eve"])})
+        path = write(tmp_path / "rows.parquet", {name: table[name] for name in table.column_names})
+        connection = duckdb.connect(config={"threads": 1})
+        data: Any = {
+            "parquet": path,
+            "table": table,
+            "relation": connection.from_arrow(table),
+            "relation of a file": connection.read_parquet(str(path)),
+        }[form]
+        found.append(totals(data))
+    assert change(*found) == 1
+
+
+@pytest.mark.parametrize("coded", [False, True])
+@pytest.mark.parametrize("other", [b"alf", b"zoe", b"\xffann"])
+def test_what_a_file_says_of_its_texts_decides_nothing(tmp_path: Path, other: bytes, coded: bool) -> None:
+    """Statistics and Bloom filters know the bytes that are left out of a text, and of which names others have."""
+    options = {"use_dictionary": coded, "bloom_filter_options": {name: {"ndv": 9, "fpp": 0.01} for name in ("who",)}}
+    people = [b"\xffmia", b"mi\xffa", other]
+    rows = {"at": pa.array([NOON] * 3, pa.timestamp("us")), "who": texts(people), "world": texts(people)}
+    path = write(tmp_path / "rows.parquet", rows, **options)
+    asked = replace(COUNT, max_periods=None, clip=(0, 9))
+    assert totals(path, asked).sums.tolist() == [0, 3, 0]
+    assert totals(path, replace(asked, where="world = 'mia'")).sums.tolist() == [0, 2, 0]
+    assert totals(path, replace(asked, where="world IN ('mia', 'mib')")).sums.tolist() == [0, 2, 0]
