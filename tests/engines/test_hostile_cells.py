@@ -15,6 +15,8 @@ import pyarrow.parquet
 import pytest
 
 from chronodp.engines import DuckDB, Question, Totals, find_source
+from chronodp.engines.attach import attached
+from chronodp.engines.question import Grouping
 from chronodp.errors import UnsuitableColumn
 from chronodp.privacy import Calendar, Grid
 
@@ -149,14 +151,20 @@ def test_no_date_refuses_the_others(tmp_path: Path, form: str, days: int) -> Non
 
 
 @pytest.mark.parametrize("coded", [False, True])
-@pytest.mark.parametrize("other", [b"alf", b"zoe", b"\xffann"])
-def test_what_a_file_says_of_its_texts_decides_nothing(tmp_path: Path, other: bytes, coded: bool) -> None:
-    """Statistics and Bloom filters know the bytes that are left out of a text, and of which names others have."""
-    options = {"use_dictionary": coded, "bloom_filter_options": {name: {"ndv": 9, "fpp": 0.01} for name in ("who",)}}
-    people = [b"\xffmia", b"mi\xffa", other]
-    rows = {"at": pa.array([NOON] * 3, pa.timestamp("us")), "who": texts(people), "world": texts(people)}
-    path = write(tmp_path / "rows.parquet", rows, **options)
+@pytest.mark.parametrize("others", [[], [b"alf", b"alf"], [b"zoe", b"zoe"], [b"\xffalf", b"zoe"]])
+def test_what_a_file_says_of_its_texts_decides_nothing(tmp_path: Path, others: list[bytes], coded: bool) -> None:
+    """Statistics and Bloom filters know the bytes that are left out of a text, and which names others have."""
+    people = [b"\xffmia", b"\xffmia", *others]
+    bloom = {name: {"ndv": 9, "fpp": 0.01} for name in ("who", "world")}
+    rows = {"at": pa.array([NOON] * len(people), pa.timestamp("us")), "who": texts(people), "world": texts(people)}
     asked = replace(COUNT, max_periods=None, clip=(0, 9))
-    assert totals(path, asked).sums.tolist() == [0, 3, 0]
-    assert totals(path, replace(asked, where="world = 'mia'")).sums.tolist() == [0, 2, 0]
-    assert totals(path, replace(asked, where="world IN ('mia', 'mib')")).sums.tolist() == [0, 2, 0]
+    for size in (2, 100):
+        options = {"use_dictionary": coded, "bloom_filter_options": bloom, "row_group_size": size}
+        path = write(tmp_path / "rows.parquet", rows, **options)
+        assert totals(path, asked).sums.tolist() == [0, len(people), 0]
+        by = replace(asked, groupings=(Grouping("world", ("mia", "max")),))
+        narrow = ("world = 'mia'", "world IN ('mia', 'mib')", "world >= 'mi' AND world < 'mj'")
+        for question in (by, replace(by, user=None), *(replace(asked, where=where) for where in narrow)):
+            assert totals(path, question).sums.sum() == 2
+        with attached(find_source(path), asked.wanted, asked.reading, memory=2**30) as session:
+            assert session.row("SELECT count(*) FROM part_0 WHERE who = 'mia'") == (2,)
