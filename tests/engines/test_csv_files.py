@@ -36,7 +36,7 @@ def database() -> duckdb.DuckDBPyConnection:
 
 def read(*paths: Path, columns: tuple[str, ...] = ("at", "who", "kwh"), reading: Reading | None = None) -> list[Any]:
     found = []
-    for group in group_csv_files([str(path) for path in paths], reading or Reading()):
+    for group in group_csv_files([str(path) for path in paths], reading or Reading(), paths[0].parent):
         spelled = [next(name for name in group.names if name.lower() == column) for column in columns]
         found += database().execute(group.select(spelled)).fetchall()
     return found

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from chronodp.engines import DuckDB, Question, Totals, find_source
+from chronodp.engines import DuckDB, Question, Reading, Totals, find_source
 from chronodp.engines.attach import attached
 from chronodp.engines.question import Grouping
 from chronodp.errors import UnsuitableColumn
@@ -168,3 +168,41 @@ def test_what_a_file_says_of_its_texts_decides_nothing(tmp_path: Path, others: l
             assert totals(path, question).sums.sum() == 2
         with attached(find_source(path), asked.wanted, asked.reading, memory=2**30) as session:
             assert session.row("SELECT count(*) FROM part_0 WHERE who = 'mia'") == (2,)
+
+
+ENCODED: dict[str, tuple[str, bytes]] = {
+    "an emoji in UTF-16": ("utf-16", "e\U0001f600".encode("utf-16-le")),
+    "half a sign in UTF-16": ("utf-16", b"e\0\x00\xd8"),
+    "the other half in UTF-16": ("utf-16", b"e\0\x00\xdc"),
+    "a line break of UTF-16's own": ("utf-16", "e\u2028\x85".encode("utf-16-le")),
+    "a byte of Windows in Latin-1": ("latin-1", b"e\x80"),
+    "a next line in Latin-1": ("latin-1", b"e\x85"),
+    "every byte of Latin-1": ("latin-1", bytes(byte for byte in range(255, 0, -1) if byte not in b'\r\n,"')),
+    "no text in UTF-8": ("utf-8", b"e\xff"),
+    "a letter of Latin-1 in UTF-8": ("utf-8", "À".encode()),  # its second byte is none of DuckDB's Latin-1
+}
+
+
+@pytest.mark.parametrize("line_breaks", [False, True])
+@pytest.mark.parametrize("name", ENCODED)
+def test_no_sign_in_a_csv_file_refuses_the_others(tmp_path: Path, name: str, line_breaks: bool) -> None:
+    encoding, sign = ENCODED[name]
+    plain = "utf-16-le" if encoding == "utf-16" else encoding
+    reading = Reading(encoding=encoding, line_breaks=line_breaks)  # type: ignore[arg-type]
+    question = replace(COUNT, reading=reading)
+    found = []
+    for last in ("eve".encode(plain), sign):
+        head = "at,who\n" + "".join(f"2026-01-06,{who}\n" for who in ("ann", "Jörg", "cem"))
+        path = tmp_path / "rows.csv"
+        content = head.encode(encoding) + "2026-01-06,".encode(plain) + last + "\n2026-01-06,zoe\n".encode(plain)
+        path.write_bytes(content)
+        found.append(totals(path, question))
+        assert DuckDB(threads=1).look(find_source(path), question).used == found[-1].sums.sum()
+    assert found[0].sums.tolist() == [0, 5, 0]
+    assert change(*found) == (1 if name == "no text in UTF-8" else 0)
+
+
+def test_utf_16_is_read_whichever_byte_comes_first(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"\xfe\xff" + "at,who\n2026-01-06,ann\n".encode("utf-16-be"))
+    assert totals(path, replace(COUNT, reading=Reading(encoding="utf-16"))).sums.tolist() == [0, 1, 0]

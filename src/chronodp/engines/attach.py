@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
-from chronodp.engines.csv_files import group_csv_files
+from chronodp.engines.csv_files import CsvGroup, group_csv_files
 from chronodp.engines.instances import opened
 from chronodp.engines.parquet_files import group_parquet_files
 from chronodp.engines.reading import TEXT, Part, Reading, Role, Stored, Wanted, match_column, stored_in_duckdb
@@ -76,11 +76,18 @@ def attached(
         with contextlib.suppress(duckdb.Error):  # in a notebook without widgets it is off, and cannot be set
             connection.execute("SET enable_progress_bar = false")
         try:
-            parts = _make_parts(connection, source, wanted, reading, Path(place))
+            csv = _csv_groups(source, reading, Path(place))
+            parts = _make_parts(connection, source, wanted, reading, Path(place), csv)
         except (duckdb.Error, pyarrow.ArrowException, OSError) as error:
             raise UnreadableSource(reason_of(source, error)) from None
         check_parts(parts, wanted, reading)
-        yield Session(connection, source, parts, reading)
+        yield Session(connection, source, parts, csv)
+
+
+def _csv_groups(source: Source, reading: Reading, place: Path) -> list[CsvGroup]:
+    if isinstance(source, FileSource) and source.format == "csv":
+        return group_csv_files(source.paths, reading, place)
+    return []
 
 
 def check_source(data: object, wanted: Sequence[tuple[str, Role, str]], reading: Reading) -> None:
@@ -103,6 +110,7 @@ def _make_parts(
     wanted: Sequence[Wanted],
     reading: Reading,
     place: Path,
+    csv: Sequence[CsvGroup],
 ) -> list[Part]:
     from chronodp.engines.tables import columns_of_arrow, columns_of_frame
 
@@ -116,8 +124,8 @@ def _make_parts(
             return [_copied(connection, relation, wanted, place)]
         case FileSource(paths, "parquet"):
             return _parquet(connection, paths, wanted)
-        case FileSource(paths, _):
-            return _csv(connection, paths, wanted, reading)
+        case FileSource():
+            return _csv(connection, csv, wanted)
         case SparkSource():
             raise UnreadableSource("DuckDB reads no Spark frame: leave out the engine, or write the frame to files")
         case _:
@@ -155,11 +163,9 @@ def _parquet(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], wanted
     return parts
 
 
-def _csv(
-    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], wanted: Sequence[Wanted], reading: Reading
-) -> list[Part]:
+def _csv(connection: duckdb.DuckDBPyConnection, groups: Sequence[CsvGroup], wanted: Sequence[Wanted]) -> list[Part]:
     parts = []
-    for index, group in enumerate(group_csv_files(paths, reading)):
+    for index, group in enumerate(groups):
         place = Path(group.paths[0]).name
         columns: dict[tuple[Role, str], tuple[str, Stored]] = {}
         needed: list[str] = []

@@ -13,13 +13,14 @@ Only an owner who says so has line breaks inside quotes; `Reading` tells what th
 
 from __future__ import annotations
 
-import codecs
 import csv
+import io
 import re
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from chronodp.engines.csv_lines import Lines, literal
 from chronodp.engines.reading import Reading
@@ -33,7 +34,8 @@ __all__ = ["CsvGroup", "group_csv_files", "read_csv_texts"]
 _SEPARATORS = (",", ";", "\t", "|")
 _LONGEST = 2**20  # bytes of a first line
 _NO_SEPARATOR = "\x01\x02\x03"  # so that a line is one field
-_CODECS = {"utf-8": "utf-8-sig", "latin-1": "latin-1", "utf-16": "utf-16"}
+_PIECE = 2**20
+_NO_TEXT = re.compile("[\udc80-\udcff]")  # bytes that were no text when the file was opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class CsvGroup:
     """Files with the same first line.
 
     Attributes:
-        paths: of the files.
+        paths: of the files in UTF-8, which may be copies.
         separator: between fields.
         names: of the columns.
         reading: what the owner declared.
@@ -59,55 +61,53 @@ class CsvGroup:
             return f"SELECT {fields} FROM {self._native()}"
         return self._records().select([self.names.index(name) for name in columns])
 
-    def broken(self) -> dict[str, str]:
-        """Return, by reason, the SQL that counts lines which are no records; for the owner only."""
+    def broken(self, count: Callable[[str], int]) -> dict[str, int]:
+        """Return how many lines are no records, by reason, for the owner only; ``count`` runs SQL that counts."""
+        if self.reading.line_breaks:
+            return {}
         records = self._records()
         reasons = {
-            "quotes that do not close in their line; Reading(line_breaks=True) reads fields with line breaks": (
+            "quotes that do not close in their line; Reading(line_breaks=True) reads fields with line breaks": count(
                 records.unclosed()
             ),
             f"another number of fields than the first line has with the separator {self.separator!r}; "
-            "Reading(separator=...) declares another": records.of_other_width(),
+            "Reading(separator=...) declares another": count(records.of_other_width()),
         }
         if self.reading.encoding == "utf-8":
-            lines = [f"SELECT count(*) AS n FROM {self.lines(encoding=name)}" for name in ("latin-1", "utf-8")]
-            reasons["no text in UTF-8; Reading(encoding='latin-1') or 'utf-16' declares another"] = (
-                f"SELECT every_.n - text.n FROM ({lines[0]}) AS every_, ({lines[1]}) AS text"
+            reasons["no text in UTF-8; Reading(encoding='latin-1') or 'utf-16' declares another"] = sum(
+                map(_lines_that_are_no_text, self.paths)
             )
         return reasons
-
-    def lines(self, *, encoding: str | None = None) -> str:
-        """Return the SQL of all lines but the first, as the table function with one column ``line``.
-
-        Args:
-            encoding: another one than was declared: in Latin-1 every line is a text, so that all can be counted.
-        """
-        return self._read("{'line': 'VARCHAR'}", _NO_SEPARATOR, quote="", encoding=encoding)
 
     def _records(self) -> Lines:
         # Of a line that ends in more than one carriage return, DuckDB leaves the rest to the next line.
         line = "CASE WHEN line < ' ' THEN ltrim(line, chr(13) || chr(10)) ELSE line END AS line"
-        return Lines(f"(SELECT {line} FROM {self.lines()})", self.separator, len(self.names))
+        lines = self._read("{'line': 'VARCHAR'}", _NO_SEPARATOR, quote="")
+        return Lines(f"(SELECT {line} FROM {lines})", self.separator, len(self.names))
 
     def _native(self) -> str:
         columns = ", ".join(f"'f{at}': 'VARCHAR'" for at in range(len(self.names)))
-        return self._read(f"{{{columns}}}", self.separator, quote='"', encoding=None)
+        return self._read(f"{{{columns}}}", self.separator, quote='"')
 
-    def _read(self, columns: str, separator: str, *, quote: str, encoding: str | None) -> str:
+    def _read(self, columns: str, separator: str, *, quote: str) -> str:
         paths = ", ".join(map(literal, self.paths))
         return (
             f"read_csv([{paths}], auto_detect = false, header = true, columns = {columns}, "
             f"delim = {literal(separator)}, quote = {literal(quote)}, escape = {literal(quote)}, strict_mode = false, "
-            f"ignore_errors = true, encoding = {literal(encoding or self.reading.encoding)})"
+            "ignore_errors = true, encoding = 'utf-8')"
         )
 
 
-def group_csv_files(paths: Sequence[str], reading: Reading) -> list[CsvGroup]:
-    """Return files in groups with the same first line."""
+def group_csv_files(paths: Sequence[str], reading: Reading, folder: Path) -> list[CsvGroup]:
+    """Return files in groups with the same first line; copies in UTF-8 of files in other encodings go to a folder."""
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for path in paths:
-        separator, names = _read_header(path, reading)
-        alike.setdefault((separator, tuple(names)), []).append(path)
+    for number, path in enumerate(paths):
+        text = path
+        if reading.encoding != "utf-8":
+            text = str(folder / f"{number}.csv")
+            _write_as_utf8(path, reading.encoding, text)
+        separator, names = _read_header(text, reading, Path(path).name)
+        alike.setdefault((separator, tuple(names)), []).append(text)
     return [CsvGroup(tuple(some), separator, names, reading) for (separator, names), some in alike.items()]
 
 
@@ -118,9 +118,9 @@ def read_csv_texts(path: str) -> pandas.DataFrame:
     """
     import duckdb
 
-    (group,) = group_csv_files([path], Reading())
+    (group,) = group_csv_files([path], Reading(), Path())
     with duckdb.connect() as connection:
-        if any(connection.execute(query).fetchall()[0][0] for query in group.broken().values()):
+        if any(group.broken(lambda query: int(connection.execute(query).fetchall()[0][0])).values()):
             raise UnreadableSource(
                 f"{Path(path).name} has lines that are no records of its columns, or no text in UTF-8"
             )
@@ -128,39 +128,40 @@ def read_csv_texts(path: str) -> pandas.DataFrame:
     return frame.set_axis(list(group.names), axis=1)
 
 
-def _read_header(path: str, reading: Reading) -> tuple[str, list[str]]:
+def _read_header(path: str, reading: Reading, name: str) -> tuple[str, list[str]]:
     """Return the separator and the names of columns in a first line: the separator that makes the most of them."""
+    with _open(path, "utf-8-sig", "surrogateescape") as text:
+        line = text.readline(_LONGEST).rstrip("\r\n")
+    if not line.strip():
+        raise UnreadableSource(f"{name} has no columns: its first line, which names them, is empty")
+    separators = _SEPARATORS if reading.separator is None else (reading.separator,)
     try:
-        line = _first_line(path, reading.encoding)
-        if not line.strip():
-            raise UnreadableSource(f"{Path(path).name} has no columns: its first line, which names them, is empty")
-        separators = _SEPARATORS if reading.separator is None else (reading.separator,)
         found = [(separator, next(csv.reader([line], delimiter=separator), [])) for separator in separators]
-    except (UnicodeError, csv.Error):
+    except csv.Error:
         found = []
     separator, names = max(found, key=lambda one: len(one[1]), default=("", []))
-    if not any(names):
+    if not any(names) or _NO_TEXT.search(line):
         raise UnreadableSource(
-            f"the first line of {Path(path).name} must name its columns, as text in {reading.encoding}; "
+            f"the first line of {name} must name its columns, as text in {reading.encoding}; "
             "Reading(encoding=...) declares another"
         )
     return separator, names
 
 
-def _first_line(path: str, encoding: str) -> str:
+def _write_as_utf8(path: str, encoding: str, copy: str) -> None:
+    """Copy a file to UTF-8, whatever it holds: DuckDB's reader gives a whole file up for one sign that it lacks."""
+    with _open(path, encoding, "ignore") as text, Path(copy).open("w", encoding="utf-8", newline="") as out:
+        shutil.copyfileobj(text, out, _PIECE)
+
+
+def _lines_that_are_no_text(path: str) -> int:
+    with _open(path, "utf-8", "surrogateescape") as text:
+        return sum(not line.isascii() and _NO_TEXT.search(line) is not None for line in text)
+
+
+def _open(path: str, encoding: str, errors: str) -> io.TextIOWrapper:
+    """Open a file as text in which nothing is an error; what ends in .gz or .zst is unpacked."""
     import pyarrow
 
-    decoder = codecs.getincrementaldecoder(_CODECS[encoding])()
-    read, text = 0, ""
-    with pyarrow.input_stream(path) as stream:  # unpacks what ends in .gz or .zst
-        while "\n" not in text and "\r" not in text and read < _LONGEST:
-            more = stream.read(2**16)
-            if encoding == "utf-16" and not read and more[:2] == codecs.BOM_UTF16_BE:
-                raise UnreadableSource(f"{Path(path).name} is written in big-endian UTF-16: convert it to UTF-8")
-            # What follows the first line is not looked at: a row could not be text.
-            at = min((place for place in (more.find(b"\n"), more.find(b"\r")) if place >= 0), default=len(more))
-            text += decoder.decode(more[: at + 2] if encoding != "utf-8" else more[: at + 1])
-            read += len(more)
-            if not more:
-                break
-    return re.split("[\r\n]", text, maxsplit=1)[0]
+    stream = cast("IO[bytes]", pyarrow.input_stream(path))
+    return io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline="")

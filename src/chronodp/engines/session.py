@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.csv_files import group_csv_files
+from chronodp.engines.csv_files import CsvGroup
 from chronodp.engines.question import Grouping
-from chronodp.engines.reading import Part, Reading
+from chronodp.engines.reading import Part
 from chronodp.engines.sources import FileSource, Source
 from chronodp.errors import UnreadableSource
 
@@ -31,9 +31,9 @@ class Session:
     """
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, source: Source, parts: Sequence[Part], reading: Reading
+        self, connection: duckdb.DuckDBPyConnection, source: Source, parts: Sequence[Part], csv: Sequence[CsvGroup]
     ) -> None:
-        self._connection, self._source, self._reading = connection, source, reading
+        self._connection, self._source, self._csv = connection, source, csv
         self.parts = tuple(parts)
 
     def run(self, statement: str) -> None:
@@ -88,10 +88,9 @@ class Session:
     def broken_lines(self) -> dict[str, int]:
         """Return how many lines of CSV files are no records, by reason; for the owner only."""
         counts: dict[str, int] = {}
-        if isinstance(self._source, FileSource) and self._source.format == "csv" and not self._reading.line_breaks:
-            for group in group_csv_files(self._source.paths, self._reading):
-                for reason, query in group.broken().items():
-                    counts[reason] = counts.get(reason, 0) + self.row(query)[0]
+        for group in self._csv:
+            for reason, lines in group.broken(lambda query: self.row(query)[0]).items():
+                counts[reason] = counts.get(reason, 0) + lines
         return counts
 
     @contextlib.contextmanager
