@@ -206,3 +206,16 @@ def test_utf_16_is_read_whichever_byte_comes_first(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(b"\xfe\xff" + "at,who\n2026-01-06,ann\n".encode("utf-16-be"))
     assert totals(path, replace(COUNT, reading=Reading(encoding="utf-16"))).sums.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("user", ["who", None])
+@pytest.mark.parametrize("do", ["totals", "tally"])
+def test_what_is_told_of_progress_hangs_on_no_row(do: str, user: str | None) -> None:
+    tenths = [number / 10 for number in range(1, 11)]
+    for rows in ([], [NOON], [NOON, None], [None], [NOON] * 700, [dt.datetime(1990, 1, 1)] * 3):
+        people = [str(number % 90) for number in range(len(rows))]
+        table = pa.table({"at": pa.array(rows, pa.timestamp("us")), "who": pa.array(people, pa.string())})
+        told: list[float] = []
+        question = replace(COUNT, user=user, max_periods=None)
+        getattr(DuckDB(threads=1), do)(find_source(table), question, key="k", progress=told.append)
+        assert told == tenths

@@ -6,6 +6,7 @@ order stretches are done.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -80,6 +81,7 @@ class DuckDB:
 
     def totals(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
+        progress = _in_tenths(progress)
 
         def ask(session: Session) -> Totals:
             if question.user is None or question.norm is not None:
@@ -107,7 +109,7 @@ class DuckDB:
 
         In memory stays what each one pays: 24 bytes.
         """
-        question = asked.question
+        question, progress = asked.question, _in_tenths(progress)
 
         def ask(session: Session) -> Booked:
             answer, paid = Totals.none(question), Payers()
@@ -166,10 +168,12 @@ class DuckDB:
         self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None
     ) -> BoundsReport:
         """Return what the bounds take away, for the owner only."""
+        progress = _in_tenths(progress)
         weighed = question.rows is not None
         step = 1 / TALLIED if weighed else question.grid.step
         if question.user is None:
             rows, before, clipped = self._answered(source, question, lambda session: _tally_rows(session, question))
+            progress(1.0)
             return BoundsReport(rows, 0, rows, rows, before * step, clipped * step, clipped * step, weighed)
         if question.norm is not None:
             people, over, cells, kept_cells, before, clipped, kept = self._answered(
@@ -248,6 +252,19 @@ class DuckDB:
             for number, part in enumerate(ahead(enumerate(beside(crowd)), taken, workers)):
                 progress(0.6 + 0.4 * (number + 1) / count)
                 yield part
+
+
+def _in_tenths(progress: Progress) -> Progress:
+    """Return what tells each tenth once, whatever is done at once: what is told hangs on no row, only when it is."""
+    told = 0
+
+    def tell(done: float) -> None:
+        nonlocal told
+        while told < math.floor(10 * done):
+            told += 1
+            progress(told / 10)
+
+    return tell
 
 
 def _tally_rows(session: Session, question: Question) -> tuple[int, ...]:
