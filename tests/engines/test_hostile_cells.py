@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -17,6 +18,7 @@ import pytest
 from chronodp.engines import DuckDB, Question, Reading, Totals, find_source
 from chronodp.engines.attach import attached
 from chronodp.engines.question import Grouping
+from chronodp.engines.reading import Moment, read_time
 from chronodp.errors import UnsuitableColumn
 from chronodp.privacy import Calendar, Grid
 
@@ -219,3 +221,68 @@ def test_what_is_told_of_progress_hangs_on_no_row(do: str, user: str | None) -> 
         question = replace(COUNT, user=user, max_periods=None)
         getattr(DuckDB(threads=1), do)(find_source(table), question, key="k", progress=told.append)
         assert told == tenths
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_null_where_a_schema_allows_none_refuses_nobody(asked: bool) -> None:
+    fields = [pa.field("at", pa.timestamp("us")), pa.field("who", pa.string()), pa.field("kwh", pa.float64())]
+    for name in ("at", "who", "kwh"):
+        schema = pa.schema([field.with_nullable(field.name != name) for field in fields])
+        columns: list[Any] = [[NOON] * 3, ["ann", "bob", "cem"], [1.0, 1.0, 1.0]]
+        found = []
+        for last in (columns[schema.names.index(name)][-1], None):
+            columns[schema.names.index(name)][-1] = last
+            arrays = [pa.array(cells, field.type) for cells, field in zip(columns, schema, strict=True)]
+            found.append(totals(pa.Table.from_arrays(arrays, schema=schema), SUM if asked else COUNT))
+        assert found[0].sums.tolist() == [0, 3, 0]
+        assert change(*found) == (1 if asked or name != "kwh" else 0)
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"])
+@pytest.mark.parametrize("number", [0, 7, -(2**63) + 1])
+def test_no_unit_of_time_of_numpy_refuses_the_others(unit: str, number: int) -> None:
+    found = []
+    for last in (NOON, np.datetime64(number, unit), np.datetime64(number, (unit, 25))):  # type: ignore[call-overload]
+        frame = pd.DataFrame({"at": pd.Series([NOON, NOON, last], dtype=object), "who": ["ann", "bob", "cem"]})
+        found.append(totals(frame))
+    assert [one.sums.tolist() for one in found] == [[0, 3, 0], [0, 2, 0], [0, 2, 0]]
+
+
+def test_times_of_numpy_are_read_in_every_unit() -> None:
+    cells = [np.datetime64("2026-01-06T12:00:00.5").astype(f"datetime64[{unit}]") for unit in ("ms", "us", "ns")]
+    cells += [np.datetime64("2026-01-06").astype(f"datetime64[{unit}]") for unit in ("D", "h", "m", "s")]
+    cells += [
+        np.datetime64(5, "ps"),
+        np.datetime64(-5, "as"),
+        np.datetime64("2026", "Y"),
+        np.datetime64("2026-02", "M"),
+    ]
+    noon, midnight = 1_767_700_800_500_000, 1_767_657_600_000_000
+    expected = [noon] * 3 + [midnight] * 4 + [0, -1, 1_767_225_600_000_000, 1_769_904_000_000_000]
+    assert [read_time(cell, Reading()) for cell in cells] == [Moment(ticks, absolute=False) for ticks in expected]
+
+
+ODD_OBJECTS: list[Any] = ["\ud800", "e\ud800", 2**70, -(2**63) - 1, 1e308, True, b"e", np.float16(1), np.longdouble(1)]
+ODD_OBJECTS += [Decimal("1e999"), Decimal("sNaN"), 1j, object(), (), pd.Period("2026-01"), np.timedelta64(1, "as")]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("column", ["at", "who", "kwh"])
+@pytest.mark.parametrize("usual", ["ann", 7, 7.0, True])
+def test_no_object_refuses_the_others(usual: Any, column: str) -> None:
+    asked = replace(SUM, clip=(0, 1))
+    found = []
+    for last in (usual, *ODD_OBJECTS):
+        cells = {"at": [NOON] * 4, "who": list("abcd"), "kwh": [1.0] * 4}
+        cells[column] = [usual, usual, usual, last]
+        data = pd.DataFrame({name: pd.Series(cells[name], dtype=object) for name in cells})
+        found.append(totals(data, asked))
+    assert max(change(found[0], other) for other in found[1:]) <= 1
+
+
+def test_texts_of_python_are_read_alike_in_every_type_of_pandas() -> None:
+    people = ["e\ud800", "e", "\ud800", "", None, "f"]
+    for kind in (object, pd.StringDtype("python")):
+        frame = pd.DataFrame({"at": [NOON] * 6, "who": pd.Series(people, dtype=kind)})
+        assert totals(frame, replace(COUNT, clip=(0, 9))).sums.tolist() == [0, 3, 0]
+        assert totals(frame).sums.tolist() == [0, 2, 0]

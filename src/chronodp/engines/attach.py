@@ -148,7 +148,11 @@ def _in_memory(connection: duckdb.DuckDBPyConnection, found: Found, names: Seque
             stored = replace(stored, present=f"{name}_present")
             arrays[stored.present] = column.present
         columns[wanted] = name, stored
-    connection.register("part_0", pyarrow.table(arrays or {"nothing": pyarrow.nulls(0)}))
+    held = pyarrow.table(arrays or {"nothing": pyarrow.nulls(0)})
+    connection.register("held", held)
+    texts = (field.name for field in held.schema if pyarrow.types.is_large_binary(field.type))
+    decoded = ", ".join(f"decode({name}, 'ignore') AS {name}" for name in texts)
+    connection.execute(f"CREATE VIEW part_0 AS SELECT *{f' REPLACE ({decoded})' if decoded else ''} FROM held")
     return Part("part_0", columns, names)
 
 

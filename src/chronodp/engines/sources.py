@@ -158,14 +158,10 @@ def _format(path: str) -> Format:
 def _to_arrow(data: Any) -> Any:
     import pyarrow
 
+    if isinstance(data, pyarrow.Table):
+        return data  # as it is: a column that nobody asks for may hold what its own type does not allow
     try:
-        table = data if isinstance(data, pyarrow.Table) else pyarrow.table(data)
-        # Views of texts, which polars hands out, cannot be compared by Arrow yet.
-        plain = [
-            field.with_type(pyarrow.large_string()) if pyarrow.types.is_string_view(field.type) else field
-            for field in table.schema
-        ]
-        return table.cast(pyarrow.schema(plain))
+        return pyarrow.table(data)
     except (pyarrow.ArrowException, TypeError, ValueError):
         # The library's own message may quote a value.
         raise UnreadableSource(f"the {type(data).__name__} cannot be read as an Arrow table") from None

@@ -24,7 +24,6 @@ from chronodp.engines.reading import (
     Role,
     Stored,
     Wanted,
-    can_hold,
     is_missing,
     match_column,
     read_name,
@@ -63,8 +62,6 @@ Found = dict[tuple[Role, str], Column]
 _TICKS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 _DAY = 86_400 * 10**9
 _DIGITS = 38  # of the longest decimal number that the database holds
-_UNIFORM = {"string": pa.large_string(), "integer": pa.int64(), "floating": pa.float64(), "boolean": pa.bool_()}
-"""Kinds of objects, as pandas finds them, that have a type: reading them at once gives what one by one would."""
 
 
 def columns_of_arrow(table: Any, wanted: Iterable[Wanted], reading: Reading) -> Found:
@@ -102,9 +99,8 @@ def _plain_column(column: Any, role: Role, reading: Reading) -> Column:
     if (stored := _stored(kind)) is None:
         return Column(pa.nulls(len(column), pa.string()), Stored("unreadable", words))
     plain = _plain_type(kind)
-    column = _decoded(column) if stored is TEXT else column
     cells = column.cast(pa.int32()) if pa.types.is_date32(kind) else column  # days become numbers by way of 32 bits
-    return Column(cells if plain is None else cells.cast(plain), stored)
+    return Column(cells if plain is None else cells.cast(plain, safe=False), stored)
 
 
 def _stored(kind: Any) -> Stored | None:
@@ -128,30 +124,13 @@ def _plain_type(kind: Any) -> Any:
     """Return the type in which the database takes cells of an Arrow type; None if as they are."""
     if pa.types.is_null(kind):
         return pa.string()
-    if pa.types.is_string_view(kind):
-        return pa.large_string()
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.large_binary()  # Arrow takes it on trust that they are UTF-8; the database looks
     if pa.types.is_decimal(kind):
         return pa.decimal128(kind.precision, kind.scale)
     if pa.types.is_floating(kind):
         return pa.float64()
     return pa.int64() if pa.types.is_temporal(kind) else None
-
-
-def _decoded(column: Any) -> Any:
-    """Return texts without those whose bytes are none: Arrow takes them on trust."""
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid:
-        binary = column.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()
-        return pa.array([cell if cell is None else _text_of(cell) for cell in binary], pa.large_string())
-    return column
-
-
-def _text_of(cell: bytes) -> str | None:
-    try:
-        return cell.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _extension(column: Any, kind: Any) -> Column:
@@ -189,18 +168,32 @@ def _pandas_column(series: Any, role: Role, reading: Reading) -> Column:
         raise UnsuitableColumn(f"the table has more than one column {series.columns[0]!r}: rename them")
     if isinstance(series.dtype, pandas.CategoricalDtype):
         return _categories(series, role, reading)
-    try:
-        if series.dtype != object:
-            return _plain_column(pa.array(series, from_pandas=True), role, reading)
-        kind = _UNIFORM.get(pandas.api.types.infer_dtype(series, skipna=True))
-        if kind is not None:
-            column = _plain_column(pa.array(series, type=kind, from_pandas=True), role, reading)
-            # Objects have no type that could be refused: one more row could be of another.
-            if can_hold(column.stored, role, epoch=reading.epoch is not None):
-                return column
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # a cell that the type cannot hold
-        pass
+    if _is_text(series):
+        texts: Any = series.str.encode("utf-8", "ignore")
+        return Column(pa.array(texts, pa.large_binary(), from_pandas=True), TEXT)
+    if _has_arrow_type(series):
+        return _plain_column(pa.array(series, from_pandas=True), role, reading)
     return _cell_by_cell(series.astype(object).tolist(), role, reading)
+
+
+def _is_text(series: Any) -> bool:
+    """Whether cells are texts of Python: reading them at once gives what one by one would."""
+    import pandas
+
+    if isinstance(series.dtype, pandas.StringDtype):
+        return series.dtype.storage == "python"
+    return series.dtype == object and pandas.api.types.infer_dtype(series, skipna=True) == "string"
+
+
+def _has_arrow_type(series: Any) -> bool:
+    """Whether a column has a type that Arrow knows; of no rows asked, so that none decides it."""
+    if series.dtype == object:
+        return False
+    try:
+        pa.array(series.iloc[:0], from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return True
 
 
 def _categories(series: Any, role: Role, reading: Reading) -> Column:

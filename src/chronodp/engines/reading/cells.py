@@ -33,6 +33,11 @@ _WALL, _ABSOLUTE, _WHOLE, _ZEROS = (re.compile(one) for one in (WALL, ABSOLUTE, 
 _NAMED_TRUTHS = {"True": "true", "False": "false"}
 _MICROSECOND = dt.timedelta(microseconds=1)
 _EPOCH = dt.datetime(1970, 1, 1)
+_MONTHS_OF = {"Y": 12, "M": 1}
+_ATTOSECONDS = {"as": 1, "fs": 10**3, "ps": 10**6, "ns": 10**9, "us": 10**12, "ms": 10**15, "s": 10**18}
+_ATTOSECONDS |= {"m": 60 * 10**18, "h": 3600 * 10**18, "D": 86_400 * 10**18, "W": 604_800 * 10**18}
+_FIRST = (dt.datetime(1, 1, 1) - _EPOCH) // _MICROSECOND
+_END = (dt.datetime(9999, 12, 31) - _EPOCH) // _MICROSECOND + 86_400_000_000
 _LONGEST = 40  # digits of a decimal number that may name someone
 
 
@@ -68,7 +73,8 @@ def read_name(cell: object) -> str | None:
     """
     cell = _plain(cell)
     if isinstance(cell, str):
-        if not cell or not _is_text(cell):
+        cell = _storable(cell)
+        if not cell:
             return None
         if cell[-1] == "0" and (found := _ZEROS.fullmatch(cell)):
             return found[1]
@@ -93,7 +99,7 @@ def read_number(cell: object, reading: Reading) -> float | None:
     """
     cell = _plain(cell)
     if isinstance(cell, str):
-        text = cell.strip(" ")
+        text = _storable(cell).strip(" ")
         if _number(reading.decimal).fullmatch(text):
             return _finite(float(text.replace(reading.decimal, ".")))
         return TRUTHS.get(text)
@@ -114,7 +120,7 @@ def read_time(cell: object, reading: Reading) -> Moment | None:
     Moment(microseconds=86400000000, absolute=False)
     """
     if isinstance(cell, str):
-        return _text_time(cell.strip(" "), reading)
+        return _text_time(_storable(cell).strip(" "), reading)
     if isinstance(cell, np.datetime64):
         return _ticks_time(cell)
     if isinstance(cell, dt.date):
@@ -204,9 +210,15 @@ def _clock_time(cell: dt.date) -> Moment | None:
 
 
 def _ticks_time(cell: np.datetime64) -> Moment | None:
-    if np.isnat(cell) or not 1 <= int(cell.astype("datetime64[Y]").astype(np.int64)) + 1970 <= 9999:
+    if np.isnat(cell):
         return None
-    return Moment(int(cell.astype("datetime64[us]").astype(np.int64)), absolute=False)
+    unit, step = np.datetime_data(cell.dtype)
+    ticks = int(cell.astype(np.int64)) * step  # of Python's integers, which numpy's would not hold
+    if unit in _MONTHS_OF:
+        years, month = divmod(ticks * _MONTHS_OF[unit], 12)
+        return _clock_time(dt.date(1970 + years, month + 1, 1)) if 1 <= 1970 + years <= 9999 else None
+    microseconds = ticks * _ATTOSECONDS[unit] // _ATTOSECONDS["us"]
+    return Moment(microseconds, absolute=False) if _FIRST <= microseconds < _END else None
 
 
 def _plain(cell: Any) -> Any:
@@ -220,13 +232,9 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _is_text(text: str) -> bool:
-    """Whether a text can be stored: lone surrogates cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _storable(text: str) -> str:
+    """Return a text without lone surrogates, which no bytes of UTF-8 stand for."""
+    return text.encode(errors="ignore").decode()
 
 
 @lru_cache(maxsize=2)
