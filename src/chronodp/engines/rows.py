@@ -174,8 +174,7 @@ def union(selects: Sequence[exp.Select]) -> exp.Query:
 
 def _read(question: Question, part: Part, columns: Columns, unread: Collection[str]) -> exp.Select:
     """Each row's moment and whether that is an instant, its person, number and group keys, cells of expressions."""
-    listed = [f"group_{index}" for index, grouping in enumerate(question.groupings) if grouping.keys]
-    return _from(cells_of(part, columns, question.read_as, unread=unread, listed=listed), part)
+    return _from(cells_of(part, columns, question.read_as, unread=unread), part)
 
 
 def cells_of(
@@ -184,23 +183,17 @@ def cells_of(
     wanted: Mapping[str, Wanted],
     *,
     unread: Collection[str] = (),
-    listed: Collection[str] = (),
 ) -> list[Term]:
     """Return the wanted cells of each row of a part under other names.
 
     Beside a time stands ``absolute``, beside what is wanted for its order the number it may be, ``place``. Names called
-    ``unread`` stay as they stand; those called ``listed`` are only compared with public keys.
+    ``unread`` stay as they stand.
     """
     cells: list[Term] = []
     for alias, (_, role, column) in wanted.items():
         spelled, stored = part.find(role, column)
         cell = exp.column(spelled, quoted=True)
-        if alias in unread:
-            read = columns.unread_name(stored, cell)
-        elif alias in listed:
-            read = columns.name(stored, cell, listed=True)
-        else:
-            read = columns.read(role, stored, cell)
+        read = columns.unread_name(stored, cell) if alias in unread else columns.read(role, stored, cell)
         cells.append(_named(read, alias))
         if role == "time":
             cells.append(_named(columns.absolute(stored, cell), "absolute"))

@@ -27,7 +27,6 @@ from chronodp.engines.reading.terms import (
     has,
     is_finite,
     matches,
-    names_nobody,
     real,
     string,
     text_of,
@@ -75,12 +74,8 @@ class Columns:
             case "number":
                 return self.number(stored, column)
 
-    def name(self, stored: Stored, column: Term, *, listed: bool = False) -> Term:
-        """Return the name in each cell, or NULL.
-
-        Where it is only compared with names that are ``listed``, which are UTF-8, it may be a text that is not, and
-        equals none of them by its bytes: Spark needs as long to see that as to read a time.
-        """
+    def name(self, stored: Stored, column: Term) -> Term:
+        """Return the name in each cell, or NULL."""
         match stored.kind:
             case "text":
                 text = text_of(column)
@@ -88,9 +83,8 @@ class Columns:
                 pointed = exp.And(this=ends_with(text, "0", self.dialect), expression=has(text, "."))
                 zeros = exp.And(this=pointed, expression=self.matches(text, WHOLE_WITH_ZEROS))
                 truth = exp.In(this=text.copy(), expressions=[string("True"), string("False")])
-                nobody = names_nobody(text, self.dialect, utf8_by=stored.utf8_by, listed=listed)
                 ifs = [
-                    exp.If(this=nobody, true=exp.null()),
+                    exp.If(this=text.copy().eq(string("")), true=exp.null()),
                     exp.If(this=zeros, true=whole_part(text)),
                     exp.If(this=truth, true=exp.Lower(this=text.copy())),
                 ]

@@ -86,7 +86,6 @@ class Stored:
         ticks_by: the function in SQL that gives these numbers; None if the column holds them.
         flag: of moments, the column that says which of them are instants.
         present: the column that says which cells held anything, where the cells alone do not.
-        utf8_by: the function in SQL that says whether a text is UTF-8; None if none does.
     """
 
     kind: Kind
@@ -96,7 +95,6 @@ class Stored:
     ticks_by: str | None = None
     flag: str = ""
     present: str = ""
-    utf8_by: str | None = None
 
 
 _NO_OFFSET = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00"}  # zones in which no clock was ever put forward
@@ -118,16 +116,14 @@ def stored_in_duckdb(words: str) -> Stored:
     return Stored(kind, words, digits=_digits(words))
 
 
-def stored_in_spark(words: str, *, version: str = "", zone: str = "") -> Stored:
-    """Return how Spark stores a column of a type; of a session's version and zone, with what that one can say of it."""
+def stored_in_spark(words: str, *, zone: str = "") -> Stored:
+    """Return how Spark stores a column of a type, in a session of a zone."""
     base = words.partition("(")[0].partition(" collate")[0]
     kind = _SPARK.get(base, "unreadable")
     if kind == "clock" and zone in _NO_OFFSET:
         # There what a clock shows is the instant: Spark has its microseconds, which elsewhere are counted from days.
         return Stored(kind, words, ticks=1000, ticks_by="UNIX_MICROS")
-    # To write a text anew and compare, as versions before 4 must, takes as long as to read a time.
-    utf8_by = "IS_VALID_UTF8" if kind == "text" and int(version.partition(".")[0] or 0) >= 4 else None
-    return Stored(kind, words, digits=_digits(words), utf8_by=utf8_by)
+    return Stored(kind, words, digits=_digits(words))
 
 
 def _digits(words: str) -> int:

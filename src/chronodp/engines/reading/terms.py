@@ -20,7 +20,6 @@ __all__ = [
     "has",
     "is_finite",
     "matches",
-    "names_nobody",
     "real",
     "string",
     "substring",
@@ -70,18 +69,6 @@ def ends_with(text: Term, sign: str, dialect: str) -> Term:
 def has(text: Term, sign: str) -> Term:
     """Return whether a text has a sign."""
     return call("CONTAINS", text.copy(), string(sign))
-
-
-def names_nobody(text: Term, dialect: str, *, utf8_by: str | None, listed: bool = False) -> Term:
-    """Return whether a text is empty or not UTF-8; where names are ``listed``, which are UTF-8, whether it is empty."""
-    empty: Term = text.copy().eq(string(""))
-    if listed or dialect == "duckdb":  # which reads a text that is not UTF-8 as missing, where Spark keeps its bytes
-        return empty
-    if utf8_by is not None:
-        return exp.Or(this=empty, expression=exp.Not(this=call(utf8_by, text.copy())))
-    encoding = string("UTF-8")
-    mended = call("DECODE", call("ENCODE", text.copy(), encoding), encoding.copy())  # with a sign for what was broken
-    return exp.Or(this=empty, expression=exp.NEQ(this=text.copy(), expression=mended))
 
 
 def is_finite(number: Term, dialect: str) -> Term:

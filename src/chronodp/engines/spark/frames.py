@@ -9,14 +9,13 @@ from chronodp.engines.question import Question
 from chronodp.engines.reading import Part, Role, Stored, match_column, stored_in_spark
 from chronodp.errors import UnsuitableColumn
 
-__all__ = ["check_frame", "key_frames", "needed_columns", "part_of"]
+__all__ = ["check_frame", "decoded", "key_frames", "needed_columns", "part_of"]
 
 
 def part_of(frame: Any, question: Question) -> Part:
     """Return a frame as the table ``records``, with the types of the columns that are wanted."""
-    session = frame.sparkSession
-    told = {"version": session.version, "zone": session.conf.get("spark.sql.session.timeZone")}
-    types = {one.name: stored_in_spark(one.dataType.simpleString(), **told) for one in frame.schema.fields}
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
+    types = {one.name: stored_in_spark(one.dataType.simpleString(), zone=zone) for one in frame.schema.fields}
     columns: dict[tuple[Role, str], tuple[str, Stored]] = {}
     for _, role, column in question.wanted:
         name = match_column(frame.columns, column, place="the frame")
@@ -26,9 +25,29 @@ def part_of(frame: Any, question: Question) -> Part:
 
 
 def needed_columns(frame: Any, part: Part) -> Any:
-    """Return a frame without the columns that are not wanted."""
-    names = dict.fromkeys(name for name, _ in part.columns.values())
-    return frame.select(*(f"`{name.replace('`', '``')}`" for name in names))
+    """Return a frame without the columns that are not wanted; what is no UTF-8 is left out of texts."""
+    version = frame.sparkSession.version
+    cells = []
+    for name, stored in dict(part.columns.values()).items():
+        quoted = f"`{name.replace('`', '``')}`"
+        cells.append(f"{decoded(quoted, version)} AS {quoted}" if stored.kind == "text" else quoted)
+    return frame.selectExpr(*cells)
+
+
+def decoded(text: str, version: str) -> str:
+    """Return the SQL of a text without the bytes that are not UTF-8, as DuckDB and Python leave them out.
+
+    Spark puts a sign in their place, which a text may have had before; there it is written as two letters meanwhile.
+    """
+    sign = "decode(unhex('EFBFBD'), 'UTF-8')"
+    spelled = f"replace(replace({text}, 'a', 'ab'), {sign}, 'ac')"
+    if int(version.partition(".")[0]) >= 4:
+        valid, mended = f"is_valid_utf8({text})", f"make_valid_utf8({spelled})"
+    else:
+        valid = f"{text} = decode(encode({text}, 'UTF-8'), 'UTF-8')"
+        mended = f"decode(encode({spelled}, 'UTF-8'), 'UTF-8')"
+    left = f"replace(replace(replace({mended}, {sign}, ''), 'ac', {sign}), 'ab', 'a')"
+    return f"CASE WHEN {valid} THEN {text} ELSE {left} END"
 
 
 def key_frames(session: Any, question: Question, text: str) -> dict[str, Any]:
