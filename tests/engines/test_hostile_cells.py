@@ -286,3 +286,39 @@ def test_texts_of_python_are_read_alike_in_every_type_of_pandas() -> None:
         frame = pd.DataFrame({"at": [NOON] * 6, "who": pd.Series(people, dtype=kind)})
         assert totals(frame, replace(COUNT, clip=(0, 9))).sums.tolist() == [0, 3, 0]
         assert totals(frame).sums.tolist() == [0, 2, 0]
+
+
+@pytest.mark.parametrize("last", [b"eve", b"e\xff", b"\xff", b"", b"\0"])
+def test_no_text_of_a_relation_refuses_the_others(last: bytes) -> None:
+    """DuckDB takes it on trust that texts of Arrow are UTF-8, and so does what is made of them."""
+    table = pa.table({"at": [NOON] * 5, "who": texts([*PEOPLE, last])})
+    with duckdb.connect(config={"threads": 1}) as connection:
+        found = totals(connection.from_arrow(table))
+    assert found.sums.tolist() == [0, 4 if last in (b"\xff", b"") else 5, 0]
+
+
+@pytest.mark.parametrize("kind", ["HUGEINT", "UHUGEINT", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ"])
+@pytest.mark.parametrize("column", ["at", "who", "kwh"])
+def test_no_value_at_the_ends_of_its_type_refuses_the_others(column: str, kind: str) -> None:
+    ends = {
+        "HUGEINT": ("-170141183460469231731687303715884105728", "170141183460469231731687303715884105727"),
+        "UHUGEINT": ("0", "340282366920938463463374607431768211455"),
+        "TIMESTAMP_S": ("TIMESTAMP_S '290308-12-22 (BC)'", "TIMESTAMP_S '294247-01-10'"),
+        "TIMESTAMP_MS": ("'-infinity'", "'infinity'"),
+        "TIMESTAMP_NS": ("'1677-09-22'", "'2262-04-11'"),
+        "TIMESTAMPTZ": ("'290308-12-22 (BC) 00:00:00+00'", "'294246-12-31 00:00:00+00'"),
+    }[kind]
+    usual = "TIMESTAMP '2026-01-06 12:00'" if kind.startswith("T") else "1767700800"
+    cells = {"at": "TIMESTAMP '2026-01-06 12:00'", "who": "who", "kwh": "1.0"}
+    with duckdb.connect(config={"threads": 1}) as connection:
+        rows = [
+            ", ".join(f"{cell if name != column else f'({end})::{kind}'} AS {name}" for name, cell in cells.items())
+            for end in (usual, *ends)
+        ]
+        several = " UNION ALL ".join(f"SELECT {row} FROM (SELECT {n} AS who)" for n, row in enumerate(rows))
+        for data in (connection.sql(several), connection.sql(several).to_arrow_table()):
+            try:
+                found = totals(data, replace(SUM, clip=(0, 1), reading=Reading(time_format="s")))
+            except UnsuitableColumn:  # by the type, which is the owner's
+                continue
+            assert 1 <= found.sums.sum() <= 3

@@ -193,15 +193,16 @@ def _copied(connection: duckdb.DuckDBPyConnection, relation: Any, wanted: Sequen
     cells = [f"{_plain_cell(name, types[name])} AS c{index}" for index, name in enumerate(needed)]
     copy = str(place / "records.parquet")
     relation.project(", ".join(cells) or "0 AS nothing").write_parquet(copy)
-    connection.execute(f"CREATE VIEW part_0 AS SELECT * FROM read_parquet({_text(copy)})")
-    found = _types(connection, "part_0")
+    copied = [Wanted("", role, f"c{needed.index(name)}") for _, role, column in wanted if (name := spelled[column])]
+    (group,) = group_parquet_files(connection, [copy], copied)
+    group.attach(connection, "part_0")
     columns: dict[tuple[Role, str], tuple[str, Stored]] = {}
     for _, role, column in wanted:
         name = spelled[column]
         if name is not None:
-            own, copied = stored_in_duckdb(types[name]), f"c{needed.index(name)}"
-            kept = own if own.kind in ("unreadable", "nothing") else stored_in_duckdb(found[copied])
-            columns[role, column] = copied, replace(kept, words=types[name])
+            own, cell = stored_in_duckdb(types[name]), f"c{needed.index(name)}"
+            kept = own if own.kind in ("unreadable", "nothing") else group.stored[cell]
+            columns[role, column] = cell, replace(kept, words=types[name])
     return Part("part_0", columns, names)
 
 
@@ -213,11 +214,3 @@ def _plain_cell(name: str, kind: str) -> str:
     if kind in ("HUGEINT", "UHUGEINT", "UUID") or kind.startswith("ENUM"):
         return f"CAST({column} AS VARCHAR)"
     return "NULL" if stored_in_duckdb(kind).kind in ("unreadable", "nothing") else column
-
-
-def _types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
-    return {row[0]: row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()}
-
-
-def _text(content: str) -> str:
-    return "'" + content.replace("'", "''") + "'"

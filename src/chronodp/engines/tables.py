@@ -111,7 +111,7 @@ def _stored(kind: Any) -> Stored | None:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return TEXT
     if pa.types.is_decimal(kind):
-        return Stored("decimal", words, digits=kind.precision)
+        return Stored("decimal", words, kind.precision, kind.scale)
     if pa.types.is_timestamp(kind):
         return Stored("clock" if kind.tz is None else "instant", words, ticks=_TICKS[kind.unit])
     if pa.types.is_date(kind):

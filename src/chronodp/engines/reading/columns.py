@@ -95,7 +95,7 @@ class Columns:
                 exact = exp.paren(column.copy() % 1).eq(whole(0))
                 return exp.case().when(exact, text_of(exp.cast(column.copy(), "DECIMAL(38, 0)")))
             case "decimal":
-                text = text_of(column)
+                text = text_of(_decimal(stored, column))
                 nothing = self.matches(text, "[.]0+")  # of a type that has no digits before the point
                 digits = self.matches(text, f"-?[0-9]+|{WHOLE_WITH_ZEROS}")
                 return exp.case().when(digits, whole_part(text)).when(nothing, string("0"))
@@ -124,8 +124,8 @@ class Columns:
             case "whole":
                 return exp.cast(column.copy(), "DOUBLE")
             case "decimal":
-                exact = column.copy() if stored.digits <= _SURE_DIGITS else text_of(column)
-                return exp.cast(exact, "DOUBLE")
+                held = _decimal(stored, column) if self.dialect == "duckdb" else column.copy()
+                return exp.cast(held if stored.digits <= _SURE_DIGITS else text_of(held), "DOUBLE")
             case "real":
                 number = exp.cast(column.copy(), "DOUBLE")
                 return exp.case().when(is_finite(number, self.dialect), number.copy())
@@ -238,6 +238,15 @@ class Columns:
     def matches(self, text: Term, pattern: str) -> Term:
         """Return whether a text, all of it, is written by a pattern."""
         return matches(text, pattern, self.dialect)
+
+
+def _decimal(stored: Stored, column: Term) -> Term:
+    """Decimal numbers of no more digits than their type has, for which DuckDB's conversions fail; others are NULL."""
+    nines = "9" * stored.digits
+    point = stored.digits - stored.fraction
+    most = exp.cast(string(f"{nines[:point]}.{nines[point:]}"), f"DECIMAL({stored.digits}, {stored.fraction})")
+    near, held = _near(column, exp.Neg(this=most), most.copy())
+    return exp.paren(exp.case().when(near, held))
 
 
 def _near(value: Term, low: Term, high: Term) -> tuple[Term, Term]:

@@ -81,6 +81,7 @@ class Stored:
         kind: what the rule makes of its cells.
         words: the type in its holder's words, for messages.
         digits: of a decimal number.
+        fraction: how many of these stand after the point.
         ticks: nanoseconds of one unit where times can be had as whole numbers counted from 1970; None if only as the
             engine's own type.
         ticks_by: the function in SQL that gives these numbers; None if the column holds them.
@@ -91,6 +92,7 @@ class Stored:
     kind: Kind
     words: str
     digits: int = 0
+    fraction: int = 0
     ticks: int | None = None
     ticks_by: str | None = None
     flag: str = ""
@@ -113,7 +115,8 @@ def stored_in_duckdb(words: str) -> Stored:
     kind: Kind = "unreadable" if words.endswith("]") else _DUCKDB.get(base, "unreadable")
     if base in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):
         return Stored(kind, words, ticks=1, ticks_by="EPOCH_NS")
-    return Stored(kind, words, digits=_digits(words))
+    digits, fraction = _digits(words)
+    return Stored(kind, words, digits, fraction)
 
 
 def stored_in_spark(words: str, *, zone: str = "") -> Stored:
@@ -123,9 +126,11 @@ def stored_in_spark(words: str, *, zone: str = "") -> Stored:
     if kind == "clock" and zone in _NO_OFFSET:
         # There what a clock shows is the instant: Spark has its microseconds, which elsewhere are counted from days.
         return Stored(kind, words, ticks=1000, ticks_by="UNIX_MICROS")
-    return Stored(kind, words, digits=_digits(words))
+    digits, fraction = _digits(words)
+    return Stored(kind, words, digits, fraction)
 
 
-def _digits(words: str) -> int:
-    found = re.match(r"decimal\((\d+)", words, re.IGNORECASE)
-    return int(found[1]) if found else 0
+def _digits(words: str) -> tuple[int, int]:
+    """Return how many digits a decimal number has, and how many of them after the point."""
+    found = re.match(r"decimal\((\d+), ?(\d+)", words, re.IGNORECASE)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
