@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 import pytest
 
@@ -322,3 +323,20 @@ def test_no_value_at_the_ends_of_its_type_refuses_the_others(column: str, kind: 
             except UnsuitableColumn:  # by the type, which is the owner's
                 continue
             assert 1 <= found.sums.sum() <= 3
+
+
+@pytest.mark.parametrize("form", ["string", "large", "view", "codes", "codes of views", "runs"])
+def test_no_text_of_arrow_refuses_the_others(form: str) -> None:
+    cells = [b"ann", b"e\xff", b"\xff", b"bob"]
+    view: Any = pa.Array.from_buffers(pa.string_view(), 4, pa.array(cells, pa.binary_view()).buffers())
+    people: Any = {
+        "string": lambda: texts(cells),
+        "large": lambda: pa.array(cells, pa.large_binary()).view(pa.large_string()),
+        "view": lambda: view,
+        "codes": lambda: texts(cells).dictionary_encode(),
+        "codes of views": lambda: pa.DictionaryArray.from_arrays(pa.array(range(4)), view),
+        "runs": lambda: pc.call_function("run_end_encode", [texts(cells)]),
+    }[form]()
+    table = pa.table({"at": pa.array([NOON] * 4, pa.timestamp("us")), "who": people})
+    for data in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert totals(data).sums.tolist() == [0, 3, 0]

@@ -85,10 +85,7 @@ def _wall(text: Term, dialect: str) -> Term:
 
 def _instant_in_duckdb(text: Term) -> Term:
     """Microseconds of a text that is written as `ABSOLUTE`."""
-    # DuckDB 1.5.0 knows no clock without seconds.
-    with_seconds = call("CONCAT", substring(text, 1, 16), string(":00"), substring(text, 17))
-    instants = (try_cast(term, "TIMESTAMPTZ") for term in (text.copy(), with_seconds))
-    return call("EPOCH_US", call("COALESCE", *instants))
+    return call("EPOCH_US", try_cast(text.copy(), "TIMESTAMPTZ"))
 
 
 def _instant_in_spark(text: Term) -> Term:
