@@ -124,7 +124,7 @@ def test_no_key_with_enough_people_is_told_everywhere(shop: Path) -> None:
     command = ("release", *FLAGS, "--discover", "rare", "--max-keys", "3", "--dataset", "web", "--request", "none")
     said = "No key of rare had enough people: the table is empty"
     assert said in run(*command, "--out", "none.csv", "--page", "none.html")
-    assert (shop / "none.csv").read_text(encoding="utf-8").splitlines() == ["time,rare,value,lower,upper"]
+    assert (shop / "none.csv").read_text(encoding="utf-8").splitlines() == ["time,rare,value,lower,upper,covers"]
     assert said in (shop / "none.html").read_text(encoding="utf-8")
     made = json.loads(run(*command, "--json"))
     assert (made["keys"], made["series"]) == ([], [])

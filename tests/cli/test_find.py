@@ -68,7 +68,7 @@ def test_flags_and_file_find_the_same_bounds(shop: Path) -> None:
     assert said["half_width"] is None
     assert said["alternatives"][-1]["max_periods"] == 14
     text = " ".join(run("plan", "-c", "find.toml").split())
-    assert "10 % of the price finds max_periods and clip" in text
+    assert "10 % of the budget picks max_periods and clip" in text
     assert "What may be found" in text
 
 
@@ -99,7 +99,7 @@ def test_a_release_tells_what_was_found_and_what_is_missing(shop: Path) -> None:
 @pytest.mark.parametrize("options", [(), ("--of", "rows", "--find-from-zero", "--find-between", "0.1", "50")])
 def test_edges_are_found_by_a_command(shop: Path, options: tuple[str, ...]) -> None:
     asked = (*FLAGS, "--histogram", "kwh", "--find", "edges", "--max-periods", "3", *options)
-    assert "finds a typical size of a value" in " ".join(run("plan", *asked).split())
+    assert "picks a typical size of a value" in " ".join(run("plan", *asked).split())
     made = json.loads(run("release", *asked, "--dataset", "people", "--request", "edges", "--json"))
     edges = made["found"]["edges"]
     assert len(edges) == 25

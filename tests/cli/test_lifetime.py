@@ -93,7 +93,7 @@ def test_the_whole_way(opened: Path) -> None:
     text = " ".join(made.split())
     assert "issue 1 of 'load'" in text
     assert "(1, 1e-06)-differentially private" in text
-    assert list(pd.read_csv("jan.csv").columns) == ["time", "region", "value", "lower", "upper"]
+    assert list(pd.read_csv("jan.csv").columns) == ["time", "region", "value", "lower", "upper", "covers"]
     assert Path("jan.html").stat().st_size > 1_000_000
     second = json.loads(issue(2, "--json"))
     third = issue(3, "--clip", "0", "5")

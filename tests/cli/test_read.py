@@ -87,7 +87,7 @@ def test_tables_and_a_page_are_written(saved: Path) -> None:
         "read", "laplace.json", "--ratio-to", "another.json", "--out", "r.csv", "--out", "r.parquet", "--page", "r.html"
     )
     table = pd.read_csv("r.csv")
-    assert list(table.columns[-4:]) == ["kind", "not_above", "not_below", "why"]
+    assert list(table.columns[-5:]) == ["kind", "not_above", "not_below", "why", "covers"]
     assert pd.read_parquet("r.parquet")["kind"].tolist() == table["kind"].tolist()
     page = (saved / "r.html").read_text(encoding="utf-8")
     assert "divided by count of people, of the release &#x27;another&#x27;" in page or "of the release" in page

@@ -114,7 +114,7 @@ def test_release_writes_what_is_asked_and_repeats_itself(shop: Path) -> None:
     text = run(*command, *outs, "--page", "load.html")
     assert "(1, 1e-06)-differentially private" in text
     table = pd.read_csv("load.csv")
-    assert list(table.columns) == ["time", "region", "value", "lower", "upper"]
+    assert list(table.columns) == ["time", "region", "value", "lower", "upper", "covers"]
     assert len(table) == 288
     assert pyarrow.parquet.read_table("load.parquet").num_rows == 288
     assert Path("load.html").stat().st_size > 1_000_000

@@ -84,7 +84,7 @@ def test_edges_are_a_public_shape_about_a_size_that_is_found(ledger: cdp.Ledger,
 
 def test_a_plan_says_what_is_found_what_it_needs_and_what_is_left_out() -> None:
     words = " ".join(str(rides("x.csv").histogram("late", edges=Find(0.1)).plan(epsilon=1.0, delta=1e-6)).split())
-    assert "10 % of the price finds a typical size of a value among 121" in words
+    assert "10 % of the budget picks a typical size of a value among 121" in words
     assert "values beyond 64 times it are left out" in words
     assert "with fewer the edges may be far off" in words
     assert "times the size found" not in words  # the noise of a bin does not hang on it

@@ -172,7 +172,7 @@ def test_no_key_with_enough_people_is_an_empty_table(tmp_path: Path) -> None:
         assert table["note"] == "No key of page had enough people: the table is empty"
         for view in ("running_total", "rolling&periods=2", "resample&every=2D"):
             assert house.get("ana", f"{base}/table?view={view}").json()["rows"] == []
-        assert house.get("ana", f"{base}/table?format=csv").text.splitlines() == ["time,page,value,lower,upper"]
+        assert house.get("ana", f"{base}/table?format=csv").text.splitlines() == ["time,page,value,lower,upper,covers"]
 
 
 def test_a_client_finds_as_at_home(house: House) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chronodp.report import arrow_of, frame_as_csv
+from chronodp.report import arrow_of, frame_as_csv, with_covers
 
 if TYPE_CHECKING:
     import pandas
@@ -21,7 +21,7 @@ def write_table(frames: Iterable[pandas.DataFrame], path: Path) -> None:
     if path.suffix.lower() == ".csv":
         with path.open("w", encoding="utf-8", newline="") as file:
             for number, frame in enumerate(frames):
-                file.write(frame_as_csv(frame, header=not number))
+                file.write(frame_as_csv(with_covers(frame), header=not number))
     else:
         _write_parquet(iter(frames), path)
 

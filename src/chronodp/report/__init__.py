@@ -14,6 +14,7 @@ from chronodp.report.tables import (
     frame_as_csv as frame_as_csv,
     number_format as number_format,
     number_text as number_text,
+    with_covers as with_covers,
 )
 
 __all__ = [

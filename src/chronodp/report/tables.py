@@ -32,6 +32,7 @@ __all__ = [
     "number_text",
     "plain",
     "readable_column",
+    "with_covers",
 ]
 
 _MISSING = "–"
@@ -80,8 +81,6 @@ def covered(columns: Sequence[str]) -> dict[str, str]:
 def frame_as_csv(frame: pandas.DataFrame, *, header: bool = True) -> str:
     """Return a released table, or a later piece of one without its header, as pandas writes it, without formulas.
 
-    What its bands cover (``frame.attrs``) stands in columns of their own: a file has no other place that all read.
-
     >>> import pandas
     >>> frame_as_csv(pandas.DataFrame({"page": ["=1+1", "-5", "a"], "value": [-1.0, 2.0, 3.5]})).split()
     ['page,value', "'=1+1,-1.0", '-5,2.0', 'a,3.5']
@@ -90,10 +89,15 @@ def frame_as_csv(frame: pandas.DataFrame, *, header: bool = True) -> str:
     texts = {str(name): frame[name].map(_no_formula) for name in frame.select_dtypes(["object", "string", "category"])}
     # Lines end in \n, so a \r alone would stand there without quotes, and begin a line of its own for most readers.
     broken = any(isinstance(cell, str) and "\r" in cell for column in texts.values() for cell in column.unique())
-    plain_texts = frame.assign(**texts, **_attrs(frame))
+    plain_texts = frame.assign(**texts)
     if broken:
         return plain_texts.to_csv(index=False, header=header, quoting=csv.QUOTE_NONNUMERIC)
     return plain_texts.to_csv(index=False, header=header)
+
+
+def with_covers(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Return a table with what its bands cover in columns of their own: CSV has no other place that all read."""
+    return frame.assign(**_attrs(frame))
 
 
 def arrow_of(frame: pandas.DataFrame) -> pyarrow.Table:

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from chronodp.report import frame_as_csv
+from chronodp.report import frame_as_csv, with_covers
 from chronodp.series import View
 from chronodp.service import shapes
 from chronodp.service.access import Anyone
@@ -80,7 +80,7 @@ def get_keys(
 
 def _csv(view: View) -> Iterator[str]:
     for number, stretch in enumerate(view.stretches()):
-        yield frame_as_csv(stretch.to_pandas(), header=not number)
+        yield frame_as_csv(with_covers(stretch.to_pandas()), header=not number)
 
 
 def _parquet(view: View) -> Iterator[bytes]:
