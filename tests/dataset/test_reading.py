@@ -152,3 +152,18 @@ def test_the_owner_reads_what_the_protected_are_called() -> None:
     assert "Aircraft     2;" in said
     assert "pairs of one aircraft and a cell" in " ".join(said.split())
     assert "People" not in said
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32", "float64", "object"])
+def test_whole_numbers_are_read_by_their_digits_where_a_pattern_is_declared(kind: str) -> None:
+    days = pd.Series([19970101, 19970103, 19970103, 19970230], dtype=kind)
+    table = pd.DataFrame({"zeit": days, "zähler": ["a", "a", "b", "c"]})
+    dates = {"start": "1997-01-01", "end": "1997-01-05", "timezone": "UTC"}
+    plan = series(table, **dates, reading=cdp.Reading(time_format="%Y%m%d")).count().plan(epsilon=1.0)
+    assert totals(plan) == [1.0, 0.0, 2.0, 0.0]
+
+
+def test_the_refusal_of_a_number_as_a_time_names_both_mends() -> None:
+    table = pd.DataFrame({"zeit": [19970101], "zähler": ["a"]})
+    with pytest.raises(UnsuitableColumn, match=r"time_format='s'.*time_format='%Y%m%d'"):
+        series(table).count().plan(epsilon=1.0).read(key="", progress=lambda _: None)

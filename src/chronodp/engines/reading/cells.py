@@ -118,6 +118,8 @@ def read_time(cell: object, reading: Reading) -> Moment | None:
     (Moment(microseconds=0, absolute=True), Moment(microseconds=0, absolute=False))
     >>> read_time("2.1.1970 00:00", Reading(time_format="%d.%m.%Y %H:%M"))
     Moment(microseconds=86400000000, absolute=False)
+    >>> read_time(19700102, Reading(time_format="%Y%m%d"))
+    Moment(microseconds=86400000000, absolute=False)
     """
     if isinstance(cell, str):
         return _text_time(_storable(cell).strip(" "), reading)
@@ -126,9 +128,11 @@ def read_time(cell: object, reading: Reading) -> Moment | None:
     if isinstance(cell, dt.date):
         return _clock_time(cell)
     cell = _plain(cell)
-    if reading.epoch is None or isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
+    if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
         return None
-    return epoch_time(cell, reading.epoch)
+    if reading.format is not None:  # its digits, as if they were a text
+        return _formatted_time(read_name(cell) or "", reading)
+    return None if reading.epoch is None else epoch_time(cell, reading.epoch)
 
 
 def epoch_time(number: int | float | Decimal, unit: int) -> Moment | None:

@@ -140,6 +140,8 @@ class Columns:
                 return formatted_time(self.reading.format, trimmed(column, self.dialect), self.dialect)
             case "text":
                 return self._text_time(trimmed(column, self.dialect))
+            case "whole" | "decimal" | "real" if self.reading.format is not None:  # by its digits, as a text of them
+                return formatted_time(self.reading.format, self.name(stored, column), self.dialect)
             case "clock" | "instant" | "moment" if stored.ticks is not None:
                 # Spark before 4 does not take a wall clock for an instant by itself.
                 clock = self.dialect == "spark" and stored.kind == "clock"
@@ -156,10 +158,12 @@ class Columns:
         """Return whether each cell's time is an instant, not what a wall clock shows; only of cells with a time."""
         if stored.kind == "moment":
             return exp.column(stored.flag, quoted=True)
-        if stored.kind != "text":
-            return exp.true() if stored.kind in ("instant", "whole", "decimal", "real") else exp.false()
+        if stored.kind in ("instant", "day", "clock"):
+            return exp.true() if stored.kind == "instant" else exp.false()
         if self.reading.format is not None:
             return exp.true() if self.reading.format.absolute else exp.false()
+        if stored.kind != "text":
+            return exp.true() if stored.kind in ("whole", "decimal", "real") else exp.false()
         text = trimmed(column, self.dialect)
         return has_offset(text) if self.reading.epoch is None else exp.not_(self.matches(text, WALL))
 

@@ -22,7 +22,7 @@ class Reading:
     Args:
         time_format: how times are written that are stored as texts or numbers: 'iso' (2026-01-31T12:00, with or without
             an offset), a unit 's', 'ms', 'us' or 'ns' of numbers counted from 1970 UTC, or a pattern such as
-            '%d.%m.%Y %H:%M'.
+            '%d.%m.%Y %H:%M', or '%Y%m%d', which also reads whole numbers such as 20260131 by their digits.
         decimal: the sign before the fraction of numbers that are stored as texts.
         separator: between the fields of a CSV file; None if the first line shall decide.
         encoding: of a CSV file.
@@ -61,6 +61,11 @@ class Reading:
     def epoch(self) -> int | None:
         """Nanoseconds of one unit, where times are numbers counted from 1970."""
         return EPOCHS.get(self.time_format)
+
+    @property
+    def numbered(self) -> bool:
+        """Whether times may be stored as numbers: counted from 1970, or with the digits of a date."""
+        return self.time_format != "iso"
 
     @property
     def format(self) -> Format | None:

@@ -22,6 +22,10 @@ _NEEDED: dict[Role, str] = {
     "name": "a text or a whole number",
     "number": "a number",
 }
+_NUMBERED = (
+    "; if it counts from 1970, declare it: Reading(time_format='s'), 'ms', 'us' or 'ns'; "
+    "if its digits are dates, how they are written, such as Reading(time_format='%Y%m%d')"
+)
 _SHOWN = 30  # names of columns in a message
 
 
@@ -72,11 +76,9 @@ def check_parts(parts: Sequence[Part], wanted: Iterable[Wanted], reading: Readin
         if not found:
             names = list(dict.fromkeys(name for part in parts for name in part.names))
             raise UnknownColumn(_unknown(argument, column, names, listed=all(part.listed for part in parts)))
-        if not any(can_hold(stored, role, epoch=reading.epoch is not None) for stored in found):
+        if not any(can_hold(stored, role, numbered=reading.numbered) for stored in found):
             numbers = role == "time" and all(stored.kind in ("whole", "decimal", "real") for stored in found)
-            mend = (
-                "; if it counts from 1970, declare it: Reading(time_format='s'), 'ms', 'us' or 'ns'" if numbers else ""
-            )
+            mend = _NUMBERED if numbers else ""
             raise UnsuitableColumn(
                 f"{argument}: column {column!r} holds {found[0].words}; {_NEEDED[role]} is needed{mend}"
             )

@@ -104,9 +104,9 @@ TEXT = Stored("text", "text")
 NOTHING = Stored("nothing", "no cells")
 
 
-def can_hold(stored: Stored, role: Role, *, epoch: bool) -> bool:
-    """Return whether any cell of such a column could ever be read: whether its type serves at all."""
-    return stored.kind in _HOLDS[role] or (role == "time" and epoch and stored.kind in _NUMBERS)
+def can_hold(stored: Stored, role: Role, *, numbered: bool) -> bool:
+    """Return whether any cell of such a column could ever be read, ``numbered``: where times may be numbers."""
+    return stored.kind in _HOLDS[role] or (role == "time" and numbered and stored.kind in _NUMBERS)
 
 
 def stored_in_duckdb(words: str) -> Stored:
