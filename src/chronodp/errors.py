@@ -39,6 +39,8 @@
     │   └── TooFewHolders      fewer holders answered than the threshold; the sum stays hidden
     └── CertificateInvalid     a certificate or chain that was not issued like this
 
+One thing is no refusal: `UnreadRows` warns an owner before a release is paid.
+
 Messages name the argument, what was given and what is allowed. They show public parameters only: where an
 argument carries data about people, the message says its kind and never its value.
 """
@@ -81,6 +83,7 @@ __all__ = [
     "UnknownColumn",
     "UnknownDocument",
     "UnknownStream",
+    "UnreadRows",
     "UnreadableSource",
     "UnsuitableColumn",
     "UnsupportedCost",
@@ -182,6 +185,14 @@ class UnknownColumn(SourceError):
 
 class UnsuitableColumn(SourceError):
     """A column has a type that cannot serve as time, person, value or group."""
+
+
+class UnreadRows(UserWarning):
+    """Rows of a table that a release cannot read, or of which none counts. For the owner's eyes only.
+
+    It comes before anything is spent: ``warnings.simplefilter("error", UnreadRows)`` stops such releases there. Nothing
+    of it is published.
+    """
 
 
 class LedgerError(ChronodpError):

@@ -78,6 +78,7 @@ def counted(path: str, engine: Any, **bounds: Any) -> Any:
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_the_true_number_lies_in_its_band_with_nothing_known(
     flights: tuple[str, Any], ledger: cdp.Ledger, trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +97,7 @@ def test_the_true_number_lies_in_its_band_with_nothing_known(
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_a_guessed_limit_says_what_it_took_away(flights: tuple[str, Any], ledger: cdp.Ledger) -> None:
     path, truth = flights
     plan = counted(path, None, max_periods=30).plan(epsilon=1.0, delta=1e-6, missing=cdp.Missing(assume="even loss"))

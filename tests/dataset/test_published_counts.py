@@ -234,6 +234,7 @@ def test_a_lone_key_is_published_as_rarely_as_stated(trials: Trials) -> None:
 
 
 @pytest.mark.parametrize("people", [0, 1, 3])
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_no_key_is_an_empty_table_and_no_error(ledger: cdp.Ledger, people: int) -> None:
     made = released(ledger, asked(visits(people, lone=people)))
     assert made.keys == ()

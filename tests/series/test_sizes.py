@@ -114,6 +114,7 @@ def test_keys_that_are_too_long_together_are_refused_before_data_are_read(small:
     assert small.status("meters").charges == 0
 
 
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_escaped_keys_are_counted_as_they_are_written(small: cdp.Ledger) -> None:
     plain, odd = (
         ["k" * 90 + str(number) for number in range(1_000)],

@@ -56,6 +56,7 @@ from chronodp.cli.token import token
 from chronodp.cli.verify import verify
 from chronodp.cli.watch import plan_alert, watch
 from chronodp.errors import CertificateInvalid, ChronodpError, InvalidArgument
+from chronodp.owner import owner_told
 
 __all__ = ["app", "main"]
 
@@ -120,12 +121,15 @@ def _show_version(wanted: bool) -> None:
 
 
 def _chronodp(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
     ] = False,
 ) -> None:
     """Differential privacy for time series: guarantees that are stated, paid for, durable and checkable."""
+    del version
+    context.with_resource(owner_told(_tell_owner))
 
 
 @functools.cache
@@ -206,6 +210,10 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _tell_owner(text: str) -> None:
+    terminal(errors=True, soft_wrap=True).print(Text.assemble(("unread:", "bold yellow"), f" {text}"))
 
 
 def _complain(what: str, error: ChronodpError) -> None:

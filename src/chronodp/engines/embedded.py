@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,10 +31,11 @@ from chronodp.engines.question import TALLIED, Progress, Question
 from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import KEPT, rows_select, rows_text
 from chronodp.engines.session import Session
-from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
+from chronodp.engines.sizes import Sizes, SizesQuestion, counted_statement, sizes_statement
 from chronodp.engines.sources import Source, find_source
 from chronodp.engines.statement import MissingQuestion, missing_statement, statement, tally_statement
 from chronodp.engines.totals import BoundsReport, Totals
+from chronodp.owner import note_unread
 from chronodp.privacy import check_whole
 
 __all__ = ["DuckDB"]
@@ -98,7 +99,7 @@ class DuckDB:
                     np.add.at(answer.squares, part.cells, question.square(part.totals))
             return answer if question.window is None else Totals.of_stays(question, answer.sums, answer.people)
 
-        answer = self._answered(source, question, ask)
+        answer = self._noted(source, question, ask, lambda totals, _: bool(totals.people.any()))
         progress(1.0)
         return answer
 
@@ -122,16 +123,19 @@ class DuckDB:
                 paid.add(*entries, part.spent)
             return paid.booked(answer)
 
-        answer = self._answered(source, question, ask)
+        answer = self._noted(source, question, ask, lambda *_: True)  # all lives may be used up
         progress(1.0)
         return answer
 
     def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:
         """Return counts over a public grid of sizes, which nobody may see."""
-        return self._answered(
+        return self._noted(
             source,
             asked.question,
             lambda session: Sizes.of_rows(asked, session.rows(_sizes_text(asked, session.parts))),
+            lambda sizes, session: (
+                sizes.voters > 0 or session.row(counted_statement(asked.question, session.parts, "duckdb")) > (0,)
+            ),
         )
 
     def losses(self, source: Source, asked: LossesQuestion) -> tuple[int, ...]:
@@ -154,8 +158,11 @@ class DuckDB:
         In memory stay the candidates and, of everyone, the keys that count: 4 to 24 bytes for each.
         """
         limits = Limits(self.memory // 2, self.threads or os.cpu_count() or 1, self.folder)
-        return self._answered(
-            source, asked.reading, lambda session: gather_held_keys(session, asked, key=key, limits=limits)
+        return self._noted(
+            source,
+            asked.reading,
+            lambda session: gather_held_keys(session, asked, key=key, limits=limits),
+            lambda held, _: len(held.keys) > 0,
         )
 
     def look(self, source: Source, question: Question) -> ReadingCheck:
@@ -193,6 +200,22 @@ class DuckDB:
             kept=sum(part.kept(question) for part in parts) * step,
             weighed=weighed,
         )
+
+    def _noted(
+        self,
+        source: Source,
+        question: Question,
+        ask: Callable[[Session], Result],
+        counts: Callable[[Result, Session], bool],
+    ) -> Result:
+        """Return what is asked, with a note for the owner of what was left unread; ``counts``: whether any row does."""
+
+        def noting(session: Session) -> Result:
+            answer = ask(session)
+            note_unread(lambda: session.unread(question, partial(counts, answer)))
+            return answer
+
+        return self._answered(source, question, noting)
 
     def _answered(self, source: Source, question: Question, ask: Callable[[Session], Result]) -> Result:
         limits: dict[str, Any] = {"memory": self.memory // 2, "threads": self.threads, "folder": self.folder}

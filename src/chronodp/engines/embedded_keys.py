@@ -113,7 +113,7 @@ def _coded(
     cells = ", ".join(f"{cell} AS c{number}" for number, cell in named)
     present = " AND ".join(f"{coder.column} IS NOT NULL" for coder in coders)  # a null has a hash too
     joins = " ".join(coder.join for coder in coders)
-    query = f"SELECT {cells} FROM {keyed_text(asked, session.parts)} {joins} WHERE {present}"
+    query = f"SELECT {cells} FROM {keyed_text(asked, session.parts, noted=True)} {joins} WHERE {present}"
 
     def work(columns: list[NDArray[np.int64]]) -> list[Words]:
         found = [coder.codes_of(column) for coder, column in zip(coders, columns, strict=False)]

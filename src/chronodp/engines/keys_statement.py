@@ -23,12 +23,18 @@ __all__ = ["fits", "key_number", "keyed_text", "people_statement", "weights_stat
 
 
 @lru_cache(maxsize=KEPT)
-def keyed_text(asked: KeysQuestion, parts: tuple[Part, ...]) -> str:
+def keyed_text(asked: KeysQuestion, parts: tuple[Part, ...], *, noted: bool = False) -> str:
     """Return the rows that count, their persons and keys as written, as a text to select from."""
-    return _keyed_select(asked, parts, "duckdb", written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
+    return (
+        _keyed_select(asked, parts, "duckdb", written=True, noted=noted)
+        .subquery("rows_", copy=False)
+        .sql("duckdb", copy=False)
+    )
 
 
-def _keyed_select(asked: KeysQuestion, parts: Sequence[Part], dialect: str, *, written: bool = False) -> exp.Select:
+def _keyed_select(
+    asked: KeysQuestion, parts: Sequence[Part], dialect: str, *, written: bool = False, noted: bool = False
+) -> exp.Select:
     """Return the rows that count: person (unless every row stands for itself), period, and the key as a text.
 
     With ``written``, persons and keys are as they stand or null; only a derived key is what it is.
@@ -39,7 +45,7 @@ def _keyed_select(asked: KeysQuestion, parts: Sequence[Part], dialect: str, *, w
         query = query.select(exp.column("person"), copy=False)
     unread = ("person", name) if written else ()
     placed = placed_select(asked.reading, parts, columns_for(question, dialect), unread=unread)
-    return counted_rows(query, placed, question, person=not written)
+    return counted_rows(query, placed, question, person=not written, noted=noted)
 
 
 def people_statement(asked: KeysQuestion, parts: Sequence[Part], *, key: str, dialect: str) -> str:

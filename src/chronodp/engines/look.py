@@ -5,7 +5,6 @@ Nothing of it is private, and nothing of it changes a release: it counts, with t
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
@@ -13,11 +12,10 @@ from sqlglot import exp
 from chronodp.engines.question import Question
 from chronodp.engines.reading import ColumnCheck, Columns, Part, ReadingCheck, Role, Stored, Term, Wanted
 from chronodp.engines.reading.grammar import number_pattern
-from chronodp.engines.rows import complete, placed_select
+from chronodp.engines.rows import WIDEST, columns_for, complete, lacking, placed_select
 
-__all__ = ["look"]
+__all__ = ["look", "unread_statement"]
 
-_WIDEST = (dt.datetime(1, 1, 5), dt.datetime(9999, 12, 25))
 _OTHER_DAYS = "[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}.*"
 
 Row = Callable[[str], tuple[int, ...]]
@@ -28,7 +26,7 @@ def look(
     question: Question, parts: Sequence[Part], row: Row, *, dialect: str = "duckdb", broken: Mapping[str, int]
 ) -> ReadingCheck:
     """Count what is read and left out; ``row`` runs the queries, and ``broken`` was counted before."""
-    columns = Columns(dialect, question.reading, *_WIDEST)
+    columns = Columns(dialect, question.reading, *WIDEST)
     rows, kept, whole, instants, in_time, in_groups, used = row(
         _rows_query(question, parts, columns).sql(dialect, copy=False)
     )
@@ -45,6 +43,21 @@ def look(
         filtered=rows - kept,
         broken={reason: count for reason, count in broken.items() if count},
     )
+
+
+def unread_statement(question: Question, parts: Sequence[Part], dialect: str) -> str:
+    """Return the text that counts rows, and those that lack what an argument of `lacking` names, each once.
+
+    For engines whose filters cannot count in passing.
+    """
+    left: Term = exp.true() if question.where is None else exp.column("kept")
+    counts = []
+    for condition in lacking(question).values():
+        counts.append(_count_if(_both(left, condition)))
+        left = _both(left, exp.not_(condition.copy()))
+    placed = placed_select(question, parts, columns_for(question, dialect))
+    select = exp.select(exp.Count(this=exp.Star()), *counts)
+    return select.from_(placed.subquery("placed", copy=False), copy=False).sql(dialect, copy=False)
 
 
 def _once(wanted: Sequence[Wanted]) -> list[Wanted]:

@@ -68,6 +68,8 @@ class PeopleIndex:
         numbered = f"SELECT person, row_number() OVER () - 1 AS code, visits FROM ({counted})"
         (people,) = session.row(f"CREATE TABLE everyone AS {numbered}")
         session.run("CREATE TABLE names AS SELECT written, code FROM found JOIN everyone ON name = person")
+        (unnamed,) = session.row("SELECT coalesce(sum(visits), 0) FROM found WHERE name IS NULL")
+        session.note_unnamed(unnamed)
         if nameless:
             session.run("CREATE TABLE nameless AS SELECT written FROM found WHERE name IS NULL AND written IS NOT NULL")
         session.run("DROP TABLE found")

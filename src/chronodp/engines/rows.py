@@ -9,6 +9,7 @@ Steps 1 and 2 of "What is computed" in ``docs/explanation/proofs/bounding.md``. 
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
@@ -17,16 +18,18 @@ from sqlglot import exp
 from chronodp.engines.expressions import with_expressions
 from chronodp.engines.question import ROW_LIMIT, Question
 from chronodp.engines.reading import TEXT, Columns, Part, Term, Wanted
-from chronodp.privacy import moment_at
 
 __all__ = [
     "KEPT",
+    "UNREAD",
+    "WIDEST",
     "Term",
     "between",
     "cells_of",
     "columns_for",
     "complete",
     "counted_rows",
+    "lacking",
     "lookup",
     "names_text",
     "period_number",
@@ -36,6 +39,12 @@ __all__ = [
     "union",
     "whole",
 ]
+
+UNREAD = {"user": "unread_user", "time": "unread_time", "value": "unread_value"}
+"""The sequences of a `Session` that count, in passing, rows that lack what an argument names."""
+
+WIDEST = dt.datetime(1, 1, 5), dt.datetime(9999, 12, 25)
+"""Between which times are read: a row of another year is read, and lies outside the periods."""
 
 KEPT = 8
 """Texts of a kind that are kept for who asks the same again: to write one can take longer than to answer it."""
@@ -55,7 +64,7 @@ def rows_select(
         query = query.select(exp.column("person"), copy=False)
     unread = ("person",) if written else ()
     placed = placed_select(question, parts, columns_for(question, dialect), unread=unread)
-    return counted_rows(query, placed, question, person=not written)
+    return counted_rows(query, placed, question, person=not written, noted=dialect == "duckdb")
 
 
 @lru_cache(maxsize=KEPT)
@@ -64,8 +73,12 @@ def rows_text(question: Question, parts: tuple[Part, ...]) -> str:
     return rows_select(question, parts, written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
 
 
-def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, person: bool) -> exp.Select:
-    """Return what is selected of the rows that count, from all of them; ``person``: whether each must have a person."""
+def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, person: bool, noted: bool) -> exp.Select:
+    """Return what is selected of the rows that count, from all of them; ``person``: whether each must have a person.
+
+    Where it is ``noted``, the sequences `UNREAD` count rows that are left out because they cannot be read. Whether a
+    row counts does not hang on it.
+    """
     calendar = question.calendar
     query = query.from_(placed.subquery("placed", copy=False), copy=False)
     for index in range(len(question.groupings)):
@@ -74,13 +87,32 @@ def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, p
     instant = exp.column("instant")
     # The end is not in the grid: the last period is [edge, edge) like all others.
     within = [instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1])]
-    conditions = [*within, *complete(question, person=person)]
-    if question.where is not None:
-        conditions.append(exp.column("kept"))  # NULL is not TRUE: the row is left out
     if question.edges:
         number = exp.column("number")
-        conditions += [number >= _real(question.edges[0]), number <= _real(question.edges[-1])]
-    return query.where(*conditions, copy=False)
+        within += [number >= _real(question.edges[0]), number <= _real(question.edges[-1])]
+    # NULL is not TRUE: the row is left out.
+    kept = [] if question.where is None else [exp.column("kept")]
+    if not noted:
+        return query.where(*within, *complete(question, person=person), *kept, copy=False)
+    # A sequence is all that a filter can write; counting elsewhere would read the table twice. One CASE, so that each
+    # row meets one counter, and meets it once.
+    left_out = [exp.If(this=exp.Not(this=exp.func("COALESCE", one, exp.false())), true=exp.false()) for one in kept]
+    if question.user is not None and not person:  # names as they stand: `PeopleIndex` counts who has none
+        nobody = exp.or_(exp.column("person").is_(exp.null()), exp.column("person").eq(exp.Literal.string("")))
+        left_out.append(exp.If(this=nobody, true=exp.false()))
+    for argument, condition in lacking(question, person=person).items():
+        counted = exp.Anonymous(this="NEXTVAL", expressions=[exp.Literal.string(UNREAD[argument])])
+        left_out.append(exp.If(this=condition, true=counted < 0))
+    return query.where(exp.Case(ifs=left_out, default=exp.and_(*within, copy=False)), copy=False)
+
+
+def lacking(question: Question, *, person: bool = True) -> dict[str, Term]:
+    """Return when a row cannot be read, by the argument that it lacks; the first that holds counts."""
+    needed = {"user": ("person", question.user if person else None), "time": ("instant", question.time)}
+    needed["value"] = "number", question.value
+    return {
+        argument: exp.column(name).is_(exp.null()) for argument, (name, column) in needed.items() if column is not None
+    }
 
 
 @lru_cache(maxsize=KEPT)
@@ -162,9 +194,8 @@ def complete(question: Question, *, person: bool = True) -> list[Term]:
 
 def columns_for(question: Question, dialect: str) -> Columns:
     """Return how the cells of a question are read in a dialect."""
-    first, last = (moment_at(int(edge)).replace(tzinfo=None) for edge in question.calendar.edges[[0, -1]])
     moved = any(offset for _, offset in question.calendar.wall_clock_changes())
-    return Columns(dialect, question.reading, first, last, moved=moved)
+    return Columns(dialect, question.reading, *WIDEST, moved=moved)
 
 
 def union(selects: Sequence[exp.Select]) -> exp.Query:

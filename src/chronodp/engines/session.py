@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines.csv_files import CsvGroup
-from chronodp.engines.question import Grouping
+from chronodp.engines.question import Grouping, Question
 from chronodp.engines.reading import Part
+from chronodp.engines.rows import UNREAD
 from chronodp.engines.sources import FileSource, Source
+from chronodp.engines.unread import unread_text
 from chronodp.errors import UnreadableSource
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ class Session:
     ) -> None:
         self._connection, self._source, self._csv = connection, source, csv
         self.parts = tuple(parts)
+        self._unnamed = 0
+        connection.execute("; ".join(f"CREATE SEQUENCE {name} MINVALUE 0 START 0" for name in UNREAD.values()))
 
     def run(self, statement: str) -> None:
         """Run a statement that returns nothing."""
@@ -84,6 +88,20 @@ class Session:
             codes = pyarrow.array(range(len(grouping.keys)), pyarrow.int64())
             table = pyarrow.table({"key": pyarrow.array(grouping.keys, pyarrow.string()), "code": codes})
             self._connection.register(f"keys_{index}", table)
+
+    def note_unnamed(self, rows: int) -> None:
+        """Note how many rows have no person, where these are counted apart from others."""
+        self._unnamed = rows
+
+    def unread(self, question: Question, counts: Callable[[Session], bool]) -> str:
+        """Return what the owner is told of rows that could not be read so far; ``counts``: whether any row counts."""
+        counters = ", ".join(f"nextval('{name}')" for name in UNREAD.values())
+        found = dict(zip(UNREAD, self.row(f"SELECT {counters}"), strict=True))
+        found["user"] += self._unnamed
+        rows, some = 0, counts(self)
+        if any(found.values()) or not some:  # to count lines takes a tenth of reading them
+            rows = sum(self.row(f"SELECT count(*) FROM {part.table}")[0] for part in self.parts)
+        return unread_text(self._source, question, rows, found, counts=some)
 
     def broken_lines(self) -> dict[str, int]:
         """Return how many lines of CSV files are no records, by reason; for the owner only."""

@@ -17,7 +17,7 @@ from chronodp.engines.question import Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, lookup, rows_select, whole
 
-__all__ = ["Sizes", "SizesQuestion", "sizes_statement"]
+__all__ = ["Sizes", "SizesQuestion", "counted_statement", "sizes_statement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,12 @@ def sizes_statement(asked: SizesQuestion, parts: Sequence[Part], dialect: str = 
     tables.append(("sized", sized))
     answer = exp.select("size_", exp.Count(this=exp.Star()).as_("voters")).from_("sized").group_by("size_")
     return text_of(tables, answer, dialect)
+
+
+def counted_statement(question: Question, parts: Sequence[Part], dialect: str) -> str:
+    """Return the text that says how many rows count."""
+    tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
+    return text_of(tables, exp.select(exp.Count(this=exp.Star())).from_("rows_"), dialect)
 
 
 def _by_cells(asked: SizesQuestion, parts: Sequence[Part], dialect: str) -> list[tuple[str, exp.Select]]:

@@ -29,6 +29,7 @@ from chronodp.lifetime.rooms import AsItStands, Corrected, Room, Staggered, Watc
 from chronodp.lifetime.segments import BEGINNING
 from chronodp.lifetime.tally import LifeTally
 from chronodp.lifetime.words import issue_takes
+from chronodp.owner import owner_warned
 from chronodp.privacy import Certificate, check_flag, dump
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
@@ -226,7 +227,8 @@ class LifetimeSeries(KeptSeries, ABC):
         life = _life_of(design)
         tally, stored, memory = self._stands()
         steps = self._steps(stored.step)
-        numbers, paid = self._paid(data, design, request, tally, steps, progress)
+        with owner_warned():
+            numbers, paid = self._paid(data, design, request, tally, steps, progress)
         head = tally.write(stored.step + 1, paid)
         seeded = memory.seeded or entropy.seeded
         after = replace(memory, issues=memory.issues + 1, head=head, seeded=seeded)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from chronodp.engines import Progress
 from chronodp.ledger import Dates, Fulfilled, Ledger, Opening, Produce, Staged, Written, check_ledger
+from chronodp.owner import owner_warned
 from chronodp.privacy import Certificate, Claim, Shown
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
@@ -65,7 +66,7 @@ class ReleasePlan(Shown, ABC, Generic[Exact, Released]):
         purpose = (self._purpose, dataset, request)
         # The ledger's own secret decides which periods of a person count, so that a repeated request repeats it.
         key = ledger.keys.derive(*purpose).hex()
-        with watched(progress, self._reading) as tell:
+        with owner_warned(), watched(progress, self._reading) as tell:
             exact = self.read(key=key, progress=tell)
 
         fulfilled = ledger.fulfil(

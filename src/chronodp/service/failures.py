@@ -1,4 +1,4 @@
-"""The owner's log, and failures in it: numbered, and without any value.
+"""The owner's log: failures, numbered and without any value, and how many rows could not be read.
 
 The last sentence of `failed` in section 2 of ``docs/explanation/proofs/curator.md``.
 """
@@ -11,7 +11,7 @@ import secrets
 from chronodp.display import shown
 from chronodp.errors import ChronodpError
 
-__all__ = ["note_failure", "start_log"]
+__all__ = ["note_failure", "note_unread", "start_log"]
 
 _log = logging.getLogger("chronodp.service")
 
@@ -26,6 +26,11 @@ def start_log() -> None:
 class _Lines(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the library's name)
         return shown(super().formatMessage(record))
+
+
+def note_unread(dataset: str, request: str, text: str) -> None:
+    """Write to the owner's log, and nowhere else, what a release could not read."""
+    _log.warning("unread %s %s: %s", dataset, request, text)
 
 
 def note_failure(error: BaseException) -> str:

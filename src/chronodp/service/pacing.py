@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chronodp.engines import BoundsReport, HeldKeys, Progress, ReadingCheck, Sizes
+from chronodp.owner import owner_warned_early
 from chronodp.series import Design, DiscoverDesign, FindingOrigin, KeysOrigin, Origin, Quanta, Table
 from chronodp.series.finding import Joint, Scale, Typical
 
@@ -82,7 +83,8 @@ class Paced:
         """Return the exact numbers, at an allowed moment."""
         began = self.pace.clock()
         try:
-            return self.origin.numbers(design, key=key, progress=progress)
+            with owner_warned_early():
+                return self.origin.numbers(design, key=key, progress=progress)
         finally:
             self.pace.hold(began)
 
@@ -118,7 +120,8 @@ class PacedFinding(Paced):
         """Return how much voters hold, at an allowed moment."""
         began = self.pace.clock()
         try:
-            return self.origin.sizes(scale)
+            with owner_warned_early():
+                return self.origin.sizes(scale)
         finally:
             self.pace.hold(began)
 
@@ -146,7 +149,8 @@ class PacedKeys(Paced):
         """Return who holds which key, at an allowed moment."""
         began = self.pace.clock()
         try:
-            return self.origin.held_keys(design, key=key)
+            with owner_warned_early():
+                return self.origin.held_keys(design, key=key)
         finally:
             self.pace.hold(began)
 

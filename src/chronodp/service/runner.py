@@ -10,6 +10,7 @@ import secrets
 import threading
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from chronodp.errors import (
     BudgetExhausted,
@@ -22,10 +23,11 @@ from chronodp.errors import (
     TallyMismatch,
 )
 from chronodp.lifetime import mark_told
+from chronodp.owner import owner_told
 from chronodp.privacy import dump
 from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan
 from chronodp.service.curator import Curator
-from chronodp.service.failures import note_failure
+from chronodp.service.failures import note_failure, note_unread
 from chronodp.service.holds import is_held, place_hold
 from chronodp.service.issue_rules import IssueAsked, check_may_issue, check_periods, issue_of
 from chronodp.service.issuing import make_issue
@@ -191,7 +193,8 @@ class Runner:
             return
         self._begun.add(job.id)
         try:
-            self._release(job)
+            with owner_told(partial(note_unread, job.dataset, job.request)):
+                self._release(job)
         except (BudgetExhausted, NotAllowed, NotFound) as error:
             if self._was_debited(job):  # the terms changed while its choices waited for the rest
                 self._lose(job, died=False)

@@ -9,18 +9,21 @@ from typing import Any
 
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.lives import Booked, LifeQuestion, Tally
-from chronodp.engines.look import look
+from chronodp.engines.look import look, unread_statement
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
 from chronodp.engines.question import TALLIED, Progress, Question
 from chronodp.engines.reading import Part, ReadingCheck, check_parts
-from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
+from chronodp.engines.rows import lacking
+from chronodp.engines.sizes import Sizes, SizesQuestion, counted_statement, sizes_statement
 from chronodp.engines.sources import Source, SparkSource, find_source
 from chronodp.engines.spark.frames import check_frame, key_frames, needed_columns, part_of
 from chronodp.engines.spark.keys import held_keys_of_frame
 from chronodp.engines.spark.lives import book_frame, columns_of
 from chronodp.engines.statement import MissingQuestion, missing_statement, statement, tally_statement
 from chronodp.engines.totals import BoundsReport, Totals
+from chronodp.engines.unread import unread_text
 from chronodp.errors import ChronodpError, InvalidArgument, UnreadableSource
+from chronodp.owner import note_unread
 from chronodp.privacy import check_flag
 
 __all__ = ["Spark"]
@@ -68,8 +71,10 @@ class Spark:
             rows = columns_of(answer)
         if any(column.null_count for column in rows.values()):
             raise UnreadableSource("a sum is beyond 64 bits: clip lower, or release fewer rows at a time")
+        totals = Totals.of_cells(question, {name: column.to_numpy() for name, column in rows.items()})
+        note_unread(lambda: _unread(source, question, counts=bool(totals.people.any())))
         progress(1.0)
-        return Totals.of_cells(question, {name: column.to_numpy() for name, column in rows.items()})
+        return totals
 
     def book(
         self, source: Source, asked: LifeQuestion, tally: Tally, *, key: str, progress: Progress = lambda _: None
@@ -89,13 +94,21 @@ class Spark:
                 tally,
                 key=key,
             )
+        note_unread(lambda: _unread(source, asked.question, counts=True))  # all lives may be used up
         progress(1.0)
         return booked
 
     def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:
         """Return counts over a public grid of sizes, which nobody may see."""
         frame, part = _checked(source, asked.question)
-        return Sizes.of_rows(asked, _rows(frame, sizes_statement(asked, [part], dialect="spark"), asked.question))
+        sizes = Sizes.of_rows(asked, _rows(frame, sizes_statement(asked, [part], dialect="spark"), asked.question))
+
+        def counts() -> bool:
+            text = counted_statement(asked.question, [part], "spark")
+            return sizes.voters > 0 or _row(frame, text, asked.question) > (0,)
+
+        note_unread(lambda: _unread(source, asked.question, counts=counts()))
+        return sizes
 
     def losses(self, source: Source, asked: LossesQuestion) -> tuple[int, ...]:
         """Return what each candidate for bounds would take away, which nobody may see."""
@@ -118,7 +131,9 @@ class Spark:
             with _translated():
                 return [tuple(row) for row in _ask(frame, text, asked.question, beside).collect()]
 
-        return held_keys_of_frame(frame.sparkSession, ask, part, asked, key=key)
+        held = held_keys_of_frame(frame.sparkSession, ask, part, asked, key=key)
+        note_unread(lambda: _unread(source, asked.question, counts=len(held.keys) > 0))
+        return held
 
     def look(self, source: Source, question: Question) -> ReadingCheck:
         """Return how the frame is read and what is left out, for the owner only."""
@@ -149,6 +164,13 @@ def _checked(source: Source, question: Question) -> tuple[Any, Part]:
         frame = needed_columns(source.frame, part)
         check_frame(frame)
         return frame, part
+
+
+def _unread(source: Source, question: Question, *, counts: bool) -> str:
+    """Return what the owner is told of rows that cannot be read: a look of its own, as nothing counts in passing."""
+    frame, part = _checked(source, question)
+    rows, *found = _row(frame, unread_statement(question, [part], "spark"), question)
+    return unread_text(source, question, rows, dict(zip(lacking(question), found, strict=True)), counts=counts)
 
 
 def _row(frame: Any, text: str, question: Question) -> tuple[int, ...]:
