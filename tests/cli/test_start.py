@@ -160,3 +160,40 @@ def test_a_newcomer_is_given_a_band_that_holds_or_is_told_why_not(
         # Of 12 bands of .95 fewer than 6 hold with a chance below 10^-6; a limit that bites would miss every day.
         assert ((read["lower_all"] <= truth) & (truth <= read["upper_all"])).sum() >= 6
         assert "the limits can remove nothing" in " ".join(shown.split())
+
+
+def written(tmp_path: Path, cells: Sequence[object], form: str) -> str:
+    table = pd.DataFrame({"at": list(cells), "who": [f"p{n}" for n in range(len(cells))]})
+    if form == "csv":
+        table.to_csv(tmp_path / "days.csv", index=False)
+    else:
+        table.to_parquet(tmp_path / "days.parquet")
+    return f"days.{form}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("cells", "more", "found"),
+    [
+        (["31/01/2026", "02/01/2026"], [], "%d/%m/%Y"),
+        (["01/02/2026", "03/01/2026"], ["%m/%d/%Y"], "%m/%d/%Y"),
+        ([20260102, 20260103], [], "%Y%m%d"),
+        ([1767312000, 1767398400], [], "s"),
+        (["2026-01-02", "2026-01-03"], [], None),
+        (["garbage", "nothing"], [], None),
+    ],
+)
+def test_a_format_is_proposed_that_was_seen_to_read_the_file(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cells: Sequence[object],
+    more: Sequence[str],
+    found: str | None,
+    form: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    start(written(tmp_path, cells, form), [*COUNT, *more])
+    settings = Path("release.toml").read_text(encoding="utf-8")
+    assert ("time_format" in settings) == (found is not None)
+    assert found is None or f'time_format = "{found}"' in settings

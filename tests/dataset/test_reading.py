@@ -50,6 +50,7 @@ def totals(plan: cdp.Plan) -> list[float]:
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_what_is_declared_is_read_and_part_of_plan_and_certificate(german: Path, tmp_path: Path) -> None:
     plan = series(german, reading=GERMAN).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
     assert totals(plan) == [1.5, 1.5, 1.5, 1.5]
@@ -167,3 +168,21 @@ def test_the_refusal_of_a_number_as_a_time_names_both_mends() -> None:
     table = pd.DataFrame({"zeit": [19970101], "zähler": ["a"]})
     with pytest.raises(UnsuitableColumn, match=r"time_format='s'.*time_format='%Y%m%d'"):
         series(table).count().plan(epsilon=1.0).read(key="", progress=lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("written", "formats"),
+    [
+        (["31/01/2026", "15/01/2026"], ["%d/%m/%Y"]),
+        (["01/02/2026", "03/01/2026"], ["%d/%m/%Y", "%m/%d/%Y"]),
+        (["19970101", "19970202"], ["%Y%m%d"]),
+        (["1767744000", "1767830400"], ["s"]),
+        (["1967744000", "1967830400"], []),  # seconds of another year, and of no format
+        (["31.01.2026 10:30"], ["%d.%m.%Y %H:%M"]),
+        (["garbage", "1.2.3"], []),
+    ],
+)
+def test_only_formats_that_were_seen_to_read_the_column_are_proposed(written: list[str], formats: list[str]) -> None:
+    table = pd.DataFrame({"zeit": written, "zähler": "a"})
+    time = series(table).count().plan(epsilon=1.0).diagnose().reading.columns[0]
+    assert time.hints == {f"Reading(time_format={one!r})": len(written) for one in formats}

@@ -13,7 +13,7 @@ import typer
 from chronodp.cli.asking import Asked
 from chronodp.cli.options import Data
 from chronodp.cli.places import check_place
-from chronodp.cli.starting import Column, columns_of, plan_page
+from chronodp.cli.starting import Column, columns_of, plan_page, time_formats
 from chronodp.cli.terminal import terminal
 from chronodp.display import shown
 from chronodp.errors import ChronodpError, InvalidArgument
@@ -40,8 +40,8 @@ def start(
 ) -> None:
     """Ask five questions about a table, and write the settings of a release and a page that explains them. Free.
 
-    It shows you, the OWNER, the names and types of columns. It looks at no bounds and suggests none: those must be
-    chosen without the data, or found privately.
+    It shows you, the OWNER, the names and types of columns, and tries how times are written. It looks at no bounds and
+    suggests none: those must be chosen without the data, or found privately.
 
     **Example**
 
@@ -59,6 +59,9 @@ def start(
     options = {"data": data, **_answers(columns)}
     _tell_what_is_missing(options, _planned(options).design.table)
     plan = _planned(options)
+    if formats := time_formats(options):
+        options["time_format"] = _time_format(options["time"], formats)
+        plan = _planned(options)
     _write(out, _settings(options))
     _write(page, plan_page(plan, command := _release(out)))
     console.print(f"\n{plan}\n")
@@ -150,6 +153,14 @@ def _one_of(question: str, names: list[str], default: str | None) -> str:
         if given in names:
             return given
         typer.echo(shown(f"   one of {', '.join(names)}"))
+
+
+def _time_format(column: str, formats: list[str]) -> str:
+    """Return how times are written; where days and months could be either, as the owner says."""
+    if len(formats) == 1:
+        typer.echo(shown(f"   Times in {column!r} are read as {formats[0]}."))
+        return formats[0]
+    return _one_of(shown(f"   How are times in {column!r} written: {' or '.join(formats)}?"), formats, formats[0])
 
 
 def _every() -> str:

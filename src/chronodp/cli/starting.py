@@ -7,12 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
+from chronodp.cli.asking import Asked
 from chronodp.display import shown_html, shown_lines
-from chronodp.errors import InvalidArgument, UnreadableSource
+from chronodp.errors import InvalidArgument, UnreadableSource, UnsuitableColumn
 from chronodp.report import house_style
 
-__all__ = ["Column", "columns_of", "plan_page"]
+__all__ = ["Column", "columns_of", "plan_page", "time_formats"]
+
+_DIGITS = "%Y%m%d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,24 @@ def columns_of(path: str, *, has_names: Callable[[str], bool]) -> list[Column]:
             # Its message may quote a line of the file.
             raise UnreadableSource(f"{source} cannot be read as a table with names of columns") from None
         return [Column(name, _kind(str(kind))) for name, kind in zip(table.columns, table.types, strict=True)]
+
+
+def time_formats(options: dict[str, Any]) -> list[str]:
+    """Return which formats were seen to read most times of a table, where what is asked so far reads fewer.
+
+    There is more than one where days and months could be either; none where nothing tried reads a time.
+    """
+    for given in ({}, {"time_format": _DIGITS}):  # a column of numbers is refused until a format is declared
+        try:
+            seen = Asked({**options, **given}).plan().diagnose()
+        except UnsuitableColumn:
+            continue
+        (time,) = (one for one in seen.reading.columns if one.argument == "time")
+        best = max(time.hints.values(), default=0)
+        if best > time.read:
+            return [hint.split("'")[1] for hint, count in time.hints.items() if count == best]
+        return [_DIGITS] if given and time.read else []
+    return []
 
 
 def _kind(stored: str) -> str:

@@ -6,18 +6,29 @@ Nothing of it is private, and nothing of it changes a release: it counts, with t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from chronodp.engines.question import Question
 from chronodp.engines.reading import ColumnCheck, Columns, Part, ReadingCheck, Role, Stored, Term, Wanted
-from chronodp.engines.reading.grammar import number_pattern
-from chronodp.engines.rows import WIDEST, columns_for, complete, lacking, placed_select
+from chronodp.engines.reading.grammar import EPOCHS, number_pattern
+from chronodp.engines.rows import WIDEST, columns_for, complete, lacking, placed_select, whole
 
 __all__ = ["look", "unread_statement"]
 
-_OTHER_DAYS = "[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}.*"
+_DAYS = (
+    *("%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d"),
+    *("%d %b %Y", "%d-%b-%Y", "%b %d, %Y"),
+)
+_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+_FORMATS = tuple(day + clock for clock in _CLOCKS for day in _DAYS)
+_SAMPLE = 1000  # unread cells on which all formats are tried; those that read most of these are tried on all
 
+Edges: TypeAlias = NDArray[np.int64]
 Row = Callable[[str], tuple[int, ...]]
 """Runs a query whose answer is one row of whole numbers."""
 
@@ -32,7 +43,9 @@ def look(
     )
     return ReadingCheck(
         rows=rows,
-        columns=tuple(_column_check(columns, parts, row, *wanted) for wanted in _once(question.wanted)),
+        columns=tuple(
+            _column_check(columns, parts, row, wanted, question.calendar.edges) for wanted in _once(question.wanted)
+        ),
         incomplete=kept - whole,
         outside_time=whole - in_time,
         outside_groups=in_time - in_groups,
@@ -90,9 +103,8 @@ def _rows_query(question: Question, parts: Sequence[Part], columns: Columns) -> 
     )
 
 
-def _column_check(
-    columns: Columns, parts: Sequence[Part], row: Row, argument: str, role: Role, column: str
-) -> ColumnCheck:
+def _column_check(columns: Columns, parts: Sequence[Part], row: Row, wanted: Wanted, edges: Edges) -> ColumnCheck:
+    argument, role, column = wanted
     rows = present = read = 0
     types: dict[str, None] = {}
     hints: dict[str, int] = {}
@@ -105,20 +117,18 @@ def _column_check(
         cell = exp.column(name, quoted=True)
         found = columns.read(role, stored, cell)
         unread = _both(_present(stored, cell), found.copy().is_(exp.null()))
-        possible = _hints(columns, stored, role, cell)
         query = exp.select(
             exp.Count(this=exp.Star()),
             _count_if(_present(stored, cell)),
             _count_if(found.is_(exp.null()).not_()),
-            *(_count_if(_both(unread, condition)) for condition in possible.values()),
         ).from_(part.table)
         counted = row(query.sql(columns.dialect, copy=False))
         rows, present, read = rows + counted[0], present + counted[1], read + counted[2]
-        for hint, count in zip(possible, counted[3:], strict=True):
-            hints[hint] = hints.get(hint, 0) + count
+        if counted[1] > counted[2]:
+            for hint, count in _hints(columns, part, row, stored, role, cell, unread, edges).items():
+                hints[hint] = hints.get(hint, 0) + count
     missing = rows - max(present, read)
-    useful = {hint: count for hint, count in hints.items() if count}
-    return ColumnCheck(argument, column, tuple(types), read, missing, rows - read - missing, useful)
+    return ColumnCheck(argument, column, tuple(types), read, missing, rows - read - missing, hints)
 
 
 def _present(stored: Stored, cell: Term) -> Term:
@@ -133,19 +143,37 @@ def _present(stored: Stored, cell: Term) -> Term:
     return held
 
 
-def _hints(columns: Columns, stored: Stored, role: Role, cell: Term) -> dict[str, Term]:
-    """What could be declared for texts that are not read as they stand."""
-    if stored.kind != "text" or role == "name":
-        return {}
-    if role == "number":
+def _hints(
+    columns: Columns, part: Part, row: Row, stored: Stored, role: Role, cell: Term, unread: Term, edges: Edges
+) -> dict[str, int]:
+    """Return how many unread cells would be read by what could be declared, of what was seen to read the most."""
+    tried = _declared(columns, stored, role, cell, edges)
+    table: exp.Query = exp.select(cell.copy()).from_(part.table).where(unread.copy()).limit(_SAMPLE)
+    while tried:
+        counts = exp.select(*(_count_if(condition) for condition in tried.values()))
+        found = row(counts.from_(table.subquery("unread")).sql(columns.dialect, copy=False))
+        best = {name: count for name, count in zip(tried, found, strict=True) if count and count == max(found)}
+        if table.args.get("limit") is None:
+            return best
+        tried = {name: tried[name] for name in best}
+        table = exp.select(cell.copy()).from_(part.table).where(unread.copy())
+    return {}
+
+
+def _declared(columns: Columns, stored: Stored, role: Role, cell: Term, edges: Edges) -> dict[str, Term]:
+    """Return what could be declared, with whether it reads a cell; a count from 1970 must lie within the periods."""
+    if role == "number" and stored.kind == "text":
         other = "," if columns.reading.decimal == "." else "."
         return {f"Reading(decimal={other!r})": columns.matches(cell, number_pattern(other))}
-    if columns.reading.time_format != "iso":
+    if role != "time" or stored.kind not in ("text", "whole", "decimal", "real"):
         return {}
-    return {
-        "Reading(time_format='s'), or 'ms', 'us', 'ns'": columns.matches(cell, number_pattern(".")),
-        "Reading(time_format='%d.%m.%Y %H:%M'), or as they are written": columns.matches(cell, _OTHER_DAYS),
-    }
+    tried: dict[str, Term] = {}
+    for written in (*_FORMATS, *EPOCHS):
+        declared = replace(columns, reading=replace(columns.reading, time_format=written))
+        moment = declared.moment(stored, cell)
+        within = exp.Between(this=moment, low=whole(int(edges[0])), high=whole(int(edges[-1])))
+        tried[f"Reading(time_format={written!r})"] = within if written in EPOCHS else moment.is_(exp.null()).not_()
+    return tried
 
 
 def _both(first: Term, second: Term) -> Term:
