@@ -1,349 +1,379 @@
-"""Attacks on readers: random tables in every form, and what one unit, one row or one file can make of them.
+"""Attacks on readers: random tables in every form, and what one unit, one row or one cell can make of them.
 
-Many small worlds stand in one table, as in `worlds`; in each of them one unit changes at the same time. What a reader
-makes of a table must be what the plain rule makes of its cells, one by one, and must not change anywhere by more than
-is stated. A change that one file or one cell works on the others shows in all worlds.
+Of each table there are three: without one unit, with its usual rows, and with odd ones. What a release would be made of
+may change between them by what the plan states, and whatever else anybody can see must not change at all. What the
+plain rule says of a table's cells is what all readers must find there.
 """
 
 from __future__ import annotations
 
 import bisect
-import datetime as dt
-import math
+import contextlib
+import io
+import itertools
 import random
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from chronodp.engines import DuckDB, Question, Reading, Record, Totals, find_source, reference_totals, statement
-from chronodp.engines.attach import attached
+from chronodp.dataset import GridSeries
+from chronodp.engines import DuckDB, Engine, Reading, Record, Reference
 from chronodp.engines.reading import Moment, read_name, read_number, read_time
+from chronodp.engines.reading.cells import epoch_time
 from chronodp.privacy import Calendar, Unit, User
-from chronodp.privacy.units import Event
-from chronodp.series import Design
-from tests.engines.forms import Kinds, Piece, Row, write
+from chronodp.privacy.units import Event, RecordUnit
+from chronodp.series import Measure, Plan
+from tests.engines.forms import FORMS, Form, Kinds, Piece, Row
+from tests.engines.kinds import FOUL
 from tests.engines.neighbours import stretch
-from tests.engines.test_neighbours import HOURS, MEASURES, SPRING, UNITS, Case
-from tests.engines.worlds import numbers, widened
+from tests.engines.test_neighbours import HOURS, MEASURES, OF_PEOPLE, REGION, SPRING, UNITS
+from tests.neighbours import Numbers, largest_change, totals
 
 __all__ = [
     "TOKYO",
     "Attack",
+    "Query",
     "Reader",
+    "Seen",
     "Table",
+    "by_rule",
     "difference",
     "draw_attack",
-    "expected",
-    "read_duckdb",
-    "read_statement",
+    "embedded",
+    "seen",
     "to_instant",
 ]
+
+OWNERS_WARNINGS: tuple[type[Warning], ...] = ()
+OWNERS_LINES: tuple[str, ...] = ()
+"""All that may differ beside the numbers, since the owner alone sees it: warnings of these classes, and lines on
+standard error that begin like this."""
 
 TOKYO = Calendar("1D", "2026-01-05", "2026-01-10", "Asia/Tokyo")
 BERLIN = Calendar("12h", "2026-01-05", "2026-01-08", "Europe/Berlin")
 CALENDARS = (TOKYO, BERLIN, HOURS, SPRING)
-_TICKS = {"s": 10**6, "ms": 10**3, "us": 1}
-_EPOCH = dt.datetime(1970, 1, 1)
-_INDIA = dt.timezone(dt.timedelta(hours=5, minutes=30))
-_TYPED = ("s", "ms", "us", "ns", "s+", "ms+", "us+", "ns+")
-_LINES = (
-    b'"',
-    b'7,"2026',
-    b'"a","b,c',
-    b"\xff\xfe",
-    b"7,2026-01-06,\xff,w0,north",
-    b"a\rb",
-    b"\r",
-    b"\0,\0",
-    b"x" * 5000,
-    b",,",
-)
-_ODD_TEXTS = (
-    "",
-    " ",
-    "nan",
-    "NULL",
-    "7.5e",
-    "\u00a07",
-    "inf",
-    "-",
-    "2026-13-45",
-    "1e999",
-    "\0",
-    "x" * 3000,
-    "tomorrow",
-    "7;5",
-    "'",
-)
+_PEOPLE = range(1, 9)
+_AROUND = ("warned", "printed", "progress")
+_EPOCHS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_CENTURIES = Moment(-62_135_596_800_000_000, False), Moment(253_402_300_800_000_000, False)  # the years 1 and 10000
+_LINES = (b'"', b'7,"2026', b'"a","b,c', b"7,2026-01-06,1,north,x", b"a\rb", b"\r", b"\0,\0", b"x" * 5000, b",,,,", b"")
+_FOUL_LINES = {
+    "utf-8": (b"\xff\xfe", b"7,2026-01-06,\xff,north,x", b"\xef\xbb\xbf"),
+    "latin-1": (b"\x80", b"7,2026-01-06,\x9f,north,x"),
+    "utf-16": (b"\x3d\xd8", b"\x00\xde\x3d\xd8", b"\x3d\xd8\x00\xde", b"\xff\xfe", b"\x00\x00"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked, of any data."""
+
+    measure: Measure
+    unit: RecordUnit
+    calendar: Calendar
+    max_groups: int
+    reading: Reading
+
+    def plan(self, data: object, engine: Engine) -> Plan:
+        whole = isinstance(self.unit, User) and self.measure.norm is None
+        series = GridSeries(
+            self.calendar,
+            data,
+            time="at",
+            user="who",
+            unit=self.unit,
+            max_periods=2 if whole else None,
+            reading=self.reading,
+            engine=engine,
+        )
+        most = self.max_groups if self.measure.norm is None else None
+        return series.ask(self.measure).by(max_groups=most, region=REGION.keys).plan(epsilon=1.0, delta=1e-6)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as its owner hands it over, and what it is made of."""
+    """A table as its owner hands it over, what it is made of, and whether the rule says what that is."""
 
     form: str
     pieces: tuple[Piece, ...]
     data: Any
+    ruled: bool
+
+    @property
+    def rows(self) -> list[Row]:
+        return [row for piece in self.pieces for row in piece.rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """Two tables that differ in one unit of each world; what is asked about one world, and about all."""
+    """Tables that differ in one unit, and what is asked of them.
 
-    design: Design
-    narrow: Question
-    question: Question
-    one: Table
-    other: Table
+    Attributes:
+        query: what is asked.
+        tables: without the unit, with its usual rows, with odd ones.
+        words: how they are stored, for whoever looks for the cause.
+    """
+
+    query: Query
+    tables: tuple[Table, ...]
+    words: str
+
+    @property
+    def kinds(self) -> list[Kinds]:
+        """How its parts are stored."""
+        return list(dict.fromkeys(piece.kinds for piece in self.tables[0].pieces))
+
+    @property
+    def neighbours(self) -> list[tuple[int, int]]:
+        """Which of the tables differ by no more than the unit's relation says."""
+        pairs = itertools.combinations(range(len(self.tables)), 2)
+        return list(pairs) if self.query.unit.relation == "replace" else [(0, 1), (0, 2)]
 
 
-Reader = Callable[[Table, Question], Totals]
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What somebody sees who asks: numbers, which noise will cover, or a refusal; and all that happens on the way."""
+
+    numbers: Numbers | None
+    refusal: str
+    warned: tuple[str, ...]
+    progress: tuple[float, ...]
+    printed: str
 
 
-def read_duckdb(table: Table, question: Question) -> Totals:
-    return DuckDB(threads=1).totals(find_source(table.data), question, key="k")
+Reader = Callable[[Table, Query], tuple[object, Engine]]
+"""What is handed over of a table, and what reads it."""
 
 
-def read_statement(table: Table, question: Question) -> Totals:
-    with attached(find_source(table.data), question.wanted, question.reading, memory=2**30, threads=1) as session:
-        rows = session.columns(statement(question, session.parts, key="k"))
-    return Totals.of_cells(question, rows)
+def embedded(table: Table, query: Query) -> tuple[object, Engine]:
+    del query
+    return table.data, DuckDB(threads=1)
 
 
-def expected(table: Table, question: Question) -> Totals:
-    records = [row.record for piece in table.pieces for row in piece.rows]
-    return reference_totals(records, question, key="k")
+def by_rule(table: Table, query: Query) -> tuple[object, Engine]:
+    del query
+    return [row.record for row in table.rows], Reference()
+
+
+def seen(table: Table, query: Query, reader: Reader) -> Seen:
+    """Return what is seen where a plan about a table is read."""
+    told: list[float] = []
+    printed, numbers, refusal = io.StringIO(), None, ""
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
+        warnings.simplefilter("always")
+        try:
+            numbers, _ = totals(query.plan(*reader(table, query)), progress=told.append)
+        except Exception as error:
+            refusal = f"{type(error).__name__}: {error}"
+    heard = tuple(f"{one.category.__name__}: {one.message}" for one in warned if not _owners(one.category))
+    lines = printed.getvalue().splitlines()
+    shown = "\n".join(line for line in lines if not (OWNERS_LINES and line.startswith(OWNERS_LINES)))
+    return Seen(numbers, refusal, heard, tuple(told), shown)
+
+
+def _owners(category: type[Warning]) -> bool:
+    return bool(OWNERS_WARNINGS) and issubclass(category, OWNERS_WARNINGS)
 
 
 def difference(attack: Attack, reader: Reader) -> str | None:
-    """Return what a reader gets wrong; None if nothing is."""
-    found = []
-    for table in (attack.one, attack.other):
-        try:
-            totals = reader(table, attack.question)
-        except Exception as error:
-            return f"refused: {type(error).__name__}: {error}"
-        found.append(totals)
-    before, after = (numbers(attack.design, attack.narrow, totals) for totals in found)
-    for one, other, stated in zip(before, after, attack.design.table.sensitivities(), strict=True):
-        change = np.abs(one - other)
-        ratio = max(change.sum(axis=1).max() / stated.l1, math.sqrt((change**2).sum(axis=1).max()) / stated.l2)
-        if ratio > 1 + 1e-12:
-            return f"changed by {ratio:.3g} times what is stated"
-    for table, totals in zip((attack.one, attack.other), found, strict=True):
-        wanted = expected(table, attack.question)
-        if not all(map(np.array_equal, astuple(wanted), astuple(totals))):
+    """Return what one unit changes that it may not, or what is read otherwise than by the rule; None if nothing is."""
+    found = [seen(table, attack.query, reader) for table in attack.tables]
+    for wrong in (_differs(found, "refusal"), _moved(attack, found), *(_differs(found, what) for what in _AROUND)):
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def _differs(found: Sequence[Seen], what: str) -> str | None:
+    either = list(dict.fromkeys(getattr(one, what) for one in found))
+    return None if len(either) == 1 else f"{what} is {' or '.join(map(repr, either))}"
+
+
+def _moved(attack: Attack, found: Sequence[Seen]) -> str | None:
+    """What is wrong with the numbers, or with there being none."""
+    numbers = [one.numbers for one in found if one.numbers is not None]
+    if len(numbers) < len(found):
+        usable = all(any(kinds.each[at].usable for kinds in attack.kinds) for at in range(4))
+        return f"refused: {found[0].refusal}" if usable else None
+    stated = totals(attack.query.plan([], Reference()))[1]
+    ratio = max(largest_change(numbers[one], numbers[other], stated) for one, other in attack.neighbours)
+    if ratio > 1 + 1e-12:
+        return f"changed by {ratio:.3g} times what is stated"
+    for table, read in zip(attack.tables, numbers, strict=True):
+        wanted, _ = totals(attack.query.plan(*by_rule(table, attack.query)))
+        if table.ruled and not all(map(np.array_equal, wanted, read)):
             return "read otherwise than by the rule"
     return None
 
 
-def draw_attack(chance: random.Random, form: str, worlds: int, folder: Path) -> Attack:
+def draw_attack(chance: random.Random, form: str, folder: Path) -> Attack:
     """Return a random attack on a form; what pandas itself cannot hold is drawn again."""
     for number in range(20):
         try:
-            return _draw(chance, form, worlds, folder / str(number))
-        except ValueError:
+            return _draw(chance, form, folder / str(number))
+        except (ValueError, TypeError, OverflowError, AttributeError):
             if not form.startswith("pandas"):
                 raise
     raise AssertionError("pandas holds none of it")
 
 
-def _draw(chance: random.Random, form: str, worlds: int, folder: Path) -> Attack:
-    calendar, unit = chance.choice(CALENDARS), chance.choice(UNITS)
-    case = Case(chance.choice(list(MEASURES.values())), unit, calendar, max_groups=chance.choice([1, 2]))
-    design, narrow = case.ask()
-    question = widened(narrow, worlds)
-    kinds = _kinds(chance, form)
-    ones = [
-        [_row(chance, kinds, calendar, world, chance.randrange(3)) for _ in range(chance.randrange(20))]
-        for world in range(worlds)
-    ]
-    several = form in ("csv", "parquet") or form.startswith("pandas")
-    strange = _kinds(chance, form) if several and chance.random() < 0.7 else kinds
-    kept, drawn = [], []
-    for world, rows in enumerate(ones):
-        some, new = _neighbour(chance, rows, strange, calendar, unit, world)
-        kept.append(some)
-        drawn += new
-    (folder / "one").mkdir(parents=True)
-    (folder / "other").mkdir()
-    one = _table(chance, form, _split(chance, [row for rows in ones for row in rows], kinds, several), folder / "one")
-    rest = [row for rows in kept for row in rows]
-    if strange == kinds:
-        pieces = _split(chance, rest + drawn, kinds, several)
-    else:
-        pieces = [*_split(chance, rest, kinds, several), Piece(strange, drawn)]
-        chance.shuffle(pieces)
-    if form == "csv":
-        pieces = [
-            replace(piece, lines=[(chance.randrange(len(piece.rows) + 1), chance.choice(_LINES))]) for piece in pieces
-        ]
-    return Attack(design, narrow, question, one, _table(chance, form, pieces, folder / "other"))
+def _draw(chance: random.Random, name: str, folder: Path) -> Attack:
+    form, unit, calendar = FORMS[name], chance.choice(UNITS), chance.choice(CALENDARS)
+    measures = [*MEASURES.values(), *([] if unit.of_rows else OF_PEOPLE.values())]
+    reading = _reading(chance, name)
+    query = Query(chance.choice(measures), unit, calendar, chance.choice([1, 2]), reading)
+    epoch = reading.epoch is not None
+    kinds = _kinds(chance, form, epoch=epoch)
+    strange = _kinds(chance, form, epoch=epoch) if form.several and chance.random() < 0.6 else kinds
+    rows = _Rows(chance, query, kinds)
+    person = chance.choice(_PEOPLE)
+    others = [row for one in _PEOPLE if one != person for row in rows.usual(one, chance.randrange(1, 5))]
+    kept, usual, odd, foul = _unit(chance, rows, replace(rows, kinds=strange), person, form)
+    # Rows of others stand in the strange file too, whatever the person puts there.
+    beside = replace(rows, kinds=strange).usual(person % 8 + 1, chance.randrange(3)) if strange != kinds else []
+    seed, count = chance.random(), chance.randrange(1, 4) if form.several else 1
+    place = chance.randrange(count + 1)
+    ruled = all(kind.ruled for one in (kinds, strange) for kind in one.each[:4])
+    tables = []
+    for side, unit_rows in (("without", []), ("usual", usual), ("odd", odd)):
+        own = unit_rows if strange == kinds else []
+        pieces = _split(chance, [*others, *kept, *own], kinds, count)
+        if strange != kinds:
+            mixed = [*beside, *unit_rows]
+            pieces.insert(place, Piece(strange, chance.sample(mixed, len(mixed))))
+        if name == "csv" and side == "odd":
+            pieces = [replace(piece, lines=_lines(chance, piece, reading)) for piece in pieces]
+        (folder / side).mkdir(parents=True)
+        data = form.write(pieces, folder / side, random.Random(seed), reading)
+        tables.append(Table(name, tuple(pieces), data, ruled and not (foul and side == "odd")))
+    return Attack(query, tuple(tables), f"{name}: {kinds}, {strange}, {query}, odd: {[row.cells for row in odd]}")
 
 
-def _table(chance: random.Random, form: str, pieces: Sequence[Piece], folder: Path) -> Table:
-    return Table(form, tuple(pieces), write(form, pieces, folder, chance))
+def _reading(chance: random.Random, form: str) -> Reading:
+    time_format = chance.choice(list(_EPOCHS)) if chance.random() < 0.1 and form.startswith(("p", "a", "csv")) else "iso"
+    if form != "csv":
+        return Reading(time_format=time_format)
+    encoding: Any = chance.choice(["utf-8", "utf-8", "latin-1", "utf-16"])
+    return Reading(time_format=time_format, encoding=encoding, separator=chance.choice([None, ",", ";"]))
 
 
-def _split(chance: random.Random, rows: Sequence[Row], kinds: Kinds, several: bool) -> list[Piece]:
+def _split(chance: random.Random, rows: Sequence[Row], kinds: Kinds, count: int) -> list[Piece]:
     rows = chance.sample(rows, len(rows))
-    count = chance.randrange(1, 4) if several else 1
     return [Piece(kinds, rows[start::count]) for start in range(count)]
 
 
-def _kinds(chance: random.Random, form: str) -> Kinds:
-    if form == "csv":
-        return Kinds(chance.choice(["text", "zeros"]), "text", "text")
-    if form == "pandas object" and chance.random() < 0.7:
-        return Kinds("object", "object", "object")
-    lacking = {"polars": ("s", "s+"), "spark": ("s", "s+", "ms", "ms+", "ns", "ns+")}.get(form, ())
-    units = [unit for unit in _TYPED if unit not in lacking]
-    at = chance.choice(["text", *units])
+def _kinds(chance: random.Random, form: Form, *, epoch: bool) -> Kinds:
+    times = [one for one in ("whole", "real", "decimal", "wide", "text") if one in form.people]
     return Kinds(
-        chance.choice(["text", "zeros", "whole", "real", "decimal"]), at, chance.choice(["text", "real", "decimal"])
+        chance.choice(form.people),
+        chance.choice(times if epoch and times else form.times),
+        chance.choice(form.amounts),
+        chance.choice(form.regions),
+        chance.choice(form.notes),
+        epoch and bool(times),
     )
 
 
-def _neighbour(
-    chance: random.Random, rows: list[Row], kinds: Kinds, calendar: Calendar, unit: Unit, world: int
-) -> tuple[list[Row], list[Row]]:
-    """Return the rows that stay and those that come, of one unit; some of these with odd cells."""
-    person = chance.randrange(3)
-    inside = stretch(chance, calendar, User() if isinstance(unit, Event) else unit)
-    if isinstance(unit, Event):
-        at = chance.randrange(len(rows)) if rows else 0
-        kept, most = rows[:at] + rows[at + 1 :], 1
-        person = int(rows[at].record.person or 1) % 10 - 1 if rows else person
-        if unit.relation == "add_remove" and chance.random() < 0.5:
-            kept = rows
-        elif unit.relation == "add_remove" or not rows:
-            most = 0
-    else:
-        name = str(world * 10 + person + 1)
-        kept = [row for row in rows if row.record.person != name or not inside(row.record.instant)]
-        most = chance.randrange(12)
-        if unit.relation == "add_remove" and kept != rows:
-            most = 0
-    drawn = [_row(chance, kinds, calendar, world, person, odd=0.4) for _ in range(most)]
-    return kept, [row for row in drawn if inside(row.record.instant) or row.record.instant is None]
+def _lines(chance: random.Random, piece: Piece, reading: Reading) -> list[tuple[int, bytes]]:
+    """What is no record, in the bytes of the encoding: what a person cannot write there, no program lets through."""
+    plain = [line.decode().encode("utf-16-le") if reading.encoding == "utf-16" else line for line in _LINES]
+    line = chance.choice([*plain, *_FOUL_LINES[reading.encoding]])
+    return [(chance.randrange(len(piece.rows) + 1), line)] if chance.random() < 0.7 else []
 
 
-def _row(chance: random.Random, kinds: Kinds, calendar: Calendar, world: int, person: int, *, odd: float = 0.0) -> Row:
-    number = world * 10 + person + 1
-    who = _who(chance, kinds.who, number, odd)
-    at, moment = _at(chance, kinds.at, calendar, odd)
-    amount = _amount(chance, kinds.number, odd)
-    region = chance.choice(["north", "south", "elsewhere"])
-    record = Record(read_name(who), to_instant(moment, calendar), read_number(amount, Reading()), (str(world), region))
-    return Row((who, at, amount, str(world), region), moment, record)
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Draws rows of people."""
 
+    chance: random.Random
+    query: Query
+    kinds: Kinds
 
-def _who(chance: random.Random, kind: str, number: int, odd: float) -> Any:
-    """A cell that names this person, or nobody."""
-    cells: dict[str, list[Any]] = {
-        "text": [str(number)],
-        "zeros": [f"{number}.0"],
-        "whole": [number],
-        "real": [float(number)],
-        "decimal": [Decimal(number)],
-        "object": [
-            number,
-            str(number),
-            float(number),
-            Decimal(number),
-            f"{number}.00",
-            np.int64(number),
-            np.float32(number),
-        ],
-    }
-    if chance.random() >= odd:
-        return chance.choice(cells[kind])
-    others: dict[str, list[Any]] = {
-        "text": [None, "", f"{number}.00", f"{number}.0"],
-        "zeros": [None, "", str(number)],
-        "whole": [None],
-        "real": [None, math.nan, number + 0.5, math.inf],
-        "decimal": [None, number + Decimal("0.5")],
-        "object": [None, math.nan, pd.NaT, pd.NA, "", b"7", [7], 7.5, Decimal("NaN"), dt.date(2026, 1, 6), "\ud800"],
-    }
-    return chance.choice(others[kind])
+    def usual(self, person: int, count: int) -> list[Row]:
+        return [self.row(person) for _ in range(count)]
 
+    def row(self, person: int, *odd: int, foul: int | None = None) -> Row:
+        """Return a row of a person, with odd cells in some columns, and one that is foul."""
+        chance, calendar = self.chance, self.query.calendar
+        first, last = int(calendar.edges[0]) // 10**6, int(calendar.edges[-1]) // 10**6
+        seconds = chance.randrange(first - 50_000, last + 50_000)
+        if self.kinds.epoch:
+            seconds *= _EPOCHS[self.query.reading.time_format]
+        numbers = (person, seconds, chance.randrange(-16, 17), chance.randrange(3), chance.randrange(9))
+        cells = []
+        for place, (kind, number) in enumerate(zip(self.kinds.each, numbers, strict=True)):
+            some = kind.odd(chance, number) if place in odd else kind.usual(chance, number)
+            cells.append(FOUL if place == foul else chance.choice(some))
+        return self.of_cells(tuple(cells))
 
-def _at(chance: random.Random, kind: str, calendar: Calendar, odd: float) -> tuple[Any, Moment | None]:
-    first, last = int(calendar.edges[0]), int(calendar.edges[-1])
-    seconds = chance.randrange(first // 10**6 - 50_000, last // 10**6 + 50_000)
-    strange = chance.random() < odd
-    if kind in ("text", "object"):
-        cell = _clock(chance, seconds, kind == "object", strange)
-        return cell, read_time(cell, Reading())
-    absolute, unit = kind.endswith("+"), kind.rstrip("+")
-    per_second = 10**9 if unit == "ns" else 10**6 // _TICKS[unit]
-    if strange:
-        far = 9 * 10**12 if unit == "s" else 9 * 10**15  # years that calendars do not have; Parquet has no seconds
-        return chance.choice(
-            [None, -(10**11) * min(per_second, 10**6), far, 8 * 10**18 if unit in ("us", "ns") else far]
-        ), None
-    return seconds * per_second, Moment(seconds * 10**6, absolute)
-
-
-def _clock(chance: random.Random, seconds: int, free: bool, strange: bool) -> Any:
-    """A time as a text, or as any object that can hold one."""
-    wall = _EPOCH + dt.timedelta(seconds=seconds)
-    aware = wall.replace(tzinfo=dt.UTC)
-    if strange:
-        more: list[Any] = (
-            [math.nan, pd.NaT, pd.NA, 7, dt.date(1, 1, 1), dt.datetime(9999, 12, 31), [wall], b"2026"] if free else []
+    def of_cells(self, cells: tuple[Any, ...]) -> Row:
+        """Return a row with what the rule makes of its cells."""
+        who, at, number, region, _ = cells
+        moment = self._moment(at)
+        readable = [kind.usable for kind in self.kinds.each]
+        record = Record(
+            None if who is FOUL or not readable[0] else read_name(who),
+            to_instant(moment, self.query.calendar),
+            None if number is FOUL or not readable[2] else read_number(number, self.query.reading),
+            (None if region is FOUL else read_name(region),),
         )
-        return chance.choice([None, *_ODD_TEXTS, "0001-01-01", "9999-12-31T23:59:59Z", "2026-02-30", *more])
-    texts = [wall.isoformat(), wall.isoformat(" "), aware.isoformat(), f"{wall:%Y-%m-%dT%H:%M:%S}Z", f"{wall:%Y-%m-%d}"]
-    texts += [aware.astimezone(_INDIA).isoformat(), f"{wall:%Y-%m-%dT%H:%M}", f" {wall:%Y-%m-%d %H:%M:%S}.250Z "]
-    if not free:
-        return chance.choice(texts)
-    objects = [
-        wall,
-        aware,
-        aware.astimezone(_INDIA),
-        pd.Timestamp(wall),
-        pd.Timestamp(aware),
-        np.datetime64(wall),
-        wall.date(),
-    ]
-    return chance.choice([*objects, *texts])
+        return Row(cells, moment, record)
+
+    def _moment(self, cell: Any) -> Moment | None:
+        at, reading = self.kinds.at, self.query.reading
+        if cell is None or cell is FOUL or not self.kinds.each[1].usable:
+            return None
+        if at in ("text", "codes", "object"):
+            return read_time(cell, reading)
+        if self.kinds.epoch:
+            return epoch_time(cell, reading.epoch or 1)
+        units = {"s": 10**9, "ms": 10**6, "ns": 1, "day": 86_400 * 10**9, "day64": 10**6}
+        microseconds = cell * units.get(at.rstrip("+"), 1000) // 1000
+        if not _CENTURIES[0].microseconds <= microseconds < _CENTURIES[1].microseconds:
+            return None
+        return Moment(microseconds, at.endswith("+"))
 
 
-def _amount(chance: random.Random, kind: str, odd: float) -> Any:
-    value = chance.randrange(-16, 17) / 4
-    cells: dict[str, Any] = {"text": f"{value:g}", "real": value, "decimal": Decimal(value), "object": value}
-    if kind == "real" and chance.random() < 0.1:
-        return math.nan  # statistics in files know nothing of these
-    if chance.random() >= odd:
-        return cells[kind]
-    others: dict[str, list[Any]] = {
-        "text": [None, *_ODD_TEXTS, "1e300", "True", " 2 ", "-1e-400"],
-        "real": [None, math.nan, *chance.choice([[math.inf], [-math.inf, -1e308], [1e300], []])],
-        "decimal": [None, Decimal("-999999999999.99")],
-        "object": [
-            None,
-            math.nan,
-            pd.NA,
-            pd.NaT,
-            "",
-            "2.5",
-            True,
-            Decimal("1.25"),
-            10**400,
-            b"1",
-            [1.0],
-            "x",
-            Decimal("sNaN"),
-        ],
-    }
-    return chance.choice(others[kind])
+def _unit(
+    chance: random.Random, rows: _Rows, strange: _Rows, person: int, form: Form
+) -> tuple[list[Row], list[Row], list[Row], bool]:
+    """Return one person's rows that stay, those of one unit, odd ones in their place, and whether a name is foul."""
+    unit: Unit = rows.query.unit
+    inside = stretch(chance, rows.query.calendar, User() if isinstance(unit, Event) else unit)
+    drawn = rows.usual(person, chance.randrange(1, 6))
+    places = [place for place, kind in enumerate(strange.kinds.each) if kind.foul and form.foul]
+    most = 1 if isinstance(unit, Event) else 12
+    if isinstance(unit, Event):
+        kept = drawn
+    else:
+        kept = [row for row in drawn if not inside(row.record.instant)]
+    own = [row for row in strange.usual(person, 12) if inside(row.record.instant)][:most]
+    kind = chance.choice(["rows", "cell", "foul"])
+    if kind == "foul" and 0 in places and chance.random() < 0.3:
+        # What stands in the person column after reading is the person: this one is new, in all of the rows.
+        foul = [strange.row(person, foul=0) for _ in range(chance.randrange(1, most + 1))]
+        return drawn, [], [row for row in foul if row.record.instant is None or inside(row.record.instant)], True
+    if kind == "rows" or not own:
+        odd = [strange.row(person, *_some(chance)) for _ in range(chance.randrange(1, most + 1))]
+    else:
+        place = chance.choice([one for one in places if one] or [1, 2, 3, 4]) if kind == "foul" else chance.randrange(5)
+        at, new = chance.randrange(len(own)), strange.row(person, place, foul=place if place in places else None)
+        cells = tuple(new.cells[one] if one == place else cell for one, cell in enumerate(own[at].cells))
+        odd = [*own[:at], strange.of_cells(cells), *own[at + 1 :]]
+    odd = [row for row in odd if row.record.instant is None or inside(row.record.instant)]
+    return kept, own, odd, False
+
+
+def _some(chance: random.Random) -> tuple[int, ...]:
+    return tuple(place for place in range(5) if chance.random() < 0.4)
 
 
 def to_instant(moment: Moment | None, calendar: Calendar) -> int | None:

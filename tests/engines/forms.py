@@ -1,4 +1,4 @@
-"""The same rows in every form in which a table may come: files, tables in memory, relations."""
+"""The same rows in every form in which a table may come: files of many writers, tables in memory, relations."""
 
 from __future__ import annotations
 
@@ -16,27 +16,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from chronodp.engines import Record
+from chronodp.engines import Reading, Record
 from chronodp.engines.reading import Moment
+from tests.engines.footers import as_enum, edited, with_bounds
+from tests.engines.kinds import AMOUNTS, EPOCHS, FOUL, NOTES, PEOPLE, REGIONS, TIMES, Kind, to_array
 
-__all__ = ["COLUMNS", "FORMS", "Kinds", "Piece", "Row", "arrow_type", "to_arrow", "write"]
+__all__ = ["COLUMNS", "FORMS", "Form", "Kinds", "Piece", "Row", "to_arrow"]
 
-COLUMNS = ("who", "at", "number", "world", "region")
+COLUMNS = ("who", "at", "number", "region", "note")
 
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """How the first three columns are stored.
-
-    Attributes:
-        who: 'text', 'zeros', 'whole', 'real', 'decimal' or 'object'.
-        at: 'text', 'object', or a unit of time, with '+' where its type has a zone.
-        number: 'text', 'real', 'decimal' or 'object'.
-    """
+    """How columns are stored, by the names of their kinds; ``epoch`` where numbers are times."""
 
     who: str
     at: str
     number: str
+    region: str
+    note: str
+    epoch: bool = False
+
+    @property
+    def each(self) -> tuple[Kind, ...]:
+        """The kinds in the order of columns."""
+        at = (EPOCHS if self.epoch else TIMES)[self.at]
+        return PEOPLE[self.who], at, AMOUNTS[self.number], REGIONS[self.region], NOTES[self.note]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,103 +68,163 @@ class Piece:
     lines: Sequence[tuple[int, bytes]] = field(default=())
 
 
-def arrow_type(kind: str) -> Any:
-    match kind:
-        case "text" | "zeros":
-            return pa.string()
-        case "whole":
-            return pa.int64()
-        case "real":
-            return pa.float64()
-        case "decimal":
-            return pa.decimal128(14, 2)
-    unit: Any = kind.rstrip("+")
-    return pa.timestamp(unit, "Asia/Kolkata") if kind.endswith("+") else pa.timestamp(unit)
+Write = Callable[[Sequence[Piece], Path, random.Random, Reading], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form, and what it can hold.
+
+    Attributes:
+        write: returns what a user would hand over. With the same chance neighbours are written alike: how a table is
+            stored is the owner's affair.
+        people, times, amounts, regions, notes: names of kinds, the usual ones several times.
+        several: whether the table has pieces of several kinds.
+        foul: whether texts may be none in their encoding.
+    """
+
+    write: Write
+    people: Sequence[str]
+    times: Sequence[str]
+    amounts: Sequence[str]
+    regions: Sequence[str] = ("text",)
+    notes: Sequence[str] = ("text",)
+    several: bool = False
+    foul: bool = False
 
 
 def to_arrow(piece: Piece) -> pa.Table:
-    """Return rows as Arrow; times with a type are whole numbers of their unit."""
-    kinds = (piece.kinds.who, piece.kinds.at, piece.kinds.number, "text", "text")
-    columns = {}
-    for at, (name, kind) in enumerate(zip(COLUMNS, kinds, strict=True)):
-        cells, type_ = [row.cells[at] for row in piece.rows], arrow_type(kind)
-        timed = pa.types.is_timestamp(type_)
-        array = pa.array(cells, pa.int64() if timed else type_, from_pandas=False)
-        columns[name] = array.cast(type_) if timed else array
-    return pa.table(columns)
+    columns = zip(COLUMNS, zip(*(row.cells for row in piece.rows), strict=True), piece.kinds.each, strict=True)
+    if not piece.rows:
+        columns = zip(COLUMNS, [()] * len(COLUMNS), piece.kinds.each, strict=True)
+    return pa.table({name: to_array(list(cells), kind) for name, cells, kind in columns})
 
 
-def write(form: str, pieces: Sequence[Piece], folder: Path, chance: random.Random) -> Any:
-    """Return what a user would hand over."""
-    return FORMS[form](pieces, folder, chance)
-
-
-def _csv(pieces: Sequence[Piece], folder: Path, chance: random.Random) -> Any:
-    separator, end, quoted = chance.choice(",;\t|"), chance.choice(["\n", "\r\n"]), chance.random() < 0.5
-    packed = chance.choice(["", "", ".gz"])
-    paths = []
+def _csv(pieces: Sequence[Piece], folder: Path, chance: random.Random, reading: Reading) -> Any:
+    separator, end, quoted = reading.separator or chance.choice(",;\t|"), chance.choice(["\n", "\r\n"]), chance.random()
+    packed, mark, paths = chance.choice(["", "", ".gz"]), chance.random() < 0.3, []
+    encoding = "utf-16-le" if reading.encoding == "utf-16" else reading.encoding
     for number, piece in enumerate(pieces):
-        lines = [separator.join(_field(cell, separator, quoted) for cell in row.cells).encode() for row in piece.rows]
+        lines = [
+            separator.encode(encoding).join(_field(cell, separator, quoted < 0.5, encoding) for cell in row.cells)
+            for row in piece.rows
+        ]
         for place, line in sorted(piece.lines, reverse=True):
             lines.insert(place, line)
-        content = end.encode().join([separator.join(COLUMNS).encode(), *lines]) + chance.choice([b"", end.encode()])
+        content = end.encode(encoding).join([separator.join(COLUMNS).encode(encoding), *lines, b""])
+        if encoding == "utf-16-le" or (encoding == "utf-8" and mark):
+            content = (b"\xff\xfe" if encoding == "utf-16-le" else b"\xef\xbb\xbf") + content
         path = folder / f"{number}.csv{packed}"
         path.write_bytes(gzip.compress(content, 1) if packed else content)
         paths.append(str(path))
     return paths
 
 
-def _field(cell: Any, separator: str, quoted: bool) -> str:
+_FOUL_FIELDS = {"utf-8": b"\xffx\xc3", "latin-1": b"\x85x\x9f", "utf-16-le": b"x\x00\x3d\xd8\x00\xde"}
+
+
+def _field(cell: Any, separator: str, quoted: bool, encoding: str) -> bytes:
+    if cell is FOUL:
+        return _FOUL_FIELDS[encoding]
     text = "" if cell is None else str(cell)
     if quoted or separator in text or '"' in text:
-        return '"' + text.replace('"', '""') + '"'
-    return text
+        text = '"' + text.replace('"', '""') + '"'
+    return text.encode(encoding, "replace")
 
 
-def _parquet(pieces: Sequence[Piece], folder: Path, chance: random.Random) -> Any:
+def _parquet(pieces: Sequence[Piece], folder: Path, chance: random.Random, _: Reading) -> Any:
     paths = []
+    options: dict[str, Any] = {
+        "use_dictionary": chance.random() < 0.5,
+        "row_group_size": chance.choice([7, 1000]),
+        "store_schema": chance.random() < 0.5,
+        "data_page_version": chance.choice(["1.0", "2.0"]),
+        "write_statistics": chance.random() < 0.7,
+        "version": "2.6",
+    }
     for number, piece in enumerate(pieces):
         path = str(folder / f"{number}.parquet")
-        options: dict[str, Any] = {"use_dictionary": chance.random() < 0.5, "row_group_size": chance.choice([7, 1000])}
-        if piece.kinds.at == "ns" and chance.random() < 0.5:
-            options["use_deprecated_int96_timestamps"] = True
-        table = to_arrow(piece)
-        if chance.random() < 0.3:
-            table = table.set_column(3, "world", table["world"].dictionary_encode())
-        pyarrow.parquet.write_table(table, path, **options)
+        pyarrow.parquet.write_table(
+            to_arrow(piece), path, use_deprecated_int96_timestamps=piece.kinds.at == "int96", **options
+        )
         paths.append(path)
     return paths
 
 
-def _arrow(pieces: Sequence[Piece], _: Path, chance: random.Random) -> Any:
+def _by_hand(pieces: Sequence[Piece], folder: Path, chance: random.Random, reading: Reading) -> Any:
+    """Texts of the logical type ENUM, and bounds of columns that are not true."""
+    paths = _parquet(pieces, folder, chance, reading)
+    texts = [name for name in COLUMNS if chance.random() < 0.5]
+    lies = [name for name in COLUMNS if chance.random() < 0.3]
+    ends = chance.choice([(b"\0" * 8, b"\0" * 8), (b"0", b"1"), (b"\xff" * 8, b"\0" * 8)])
+    for path, piece in zip(paths, pieces, strict=True):
+        edited(
+            path, as_enum(*(n for n, kind in zip(COLUMNS, piece.kinds.each, strict=True) if n in texts and kind.foul))
+        )
+        if "int96" not in (piece.kinds.at, piece.kinds.note):  # whose bounds have no order
+            edited(path, with_bounds(*ends, *lies))
+    return paths
+
+
+def _written_by(write: Callable[[Any, str], object]) -> Write:
+    def written(pieces: Sequence[Piece], folder: Path, _: random.Random, __: Reading) -> Any:
+        paths = [str(folder / f"{number}.parquet") for number in range(len(pieces))]
+        for path, piece in zip(paths, pieces, strict=True):
+            write(to_arrow(piece), path)
+        return paths
+
+    return written
+
+
+def _by_duckdb(table: Any, path: str) -> None:
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.from_arrow(table).write_parquet(path)
+
+
+def _by_polars(table: Any, path: str) -> None:
+    frame: Any = polars.from_arrow(table)
+    frame.write_parquet(path)
+
+
+def _arrow(pieces: Sequence[Piece], _: Path, chance: random.Random, __: Reading) -> Any:
     table = pa.concat_tables([to_arrow(piece) for piece in pieces])
+    full = [name for name in COLUMNS if chance.random() < 0.2]
     for place, name in enumerate(table.column_names):
         table = table.set_column(place, name, _recoded(table[name], chance))
-    return table
+    # What a schema says of missing cells is the owner's word, which no row need keep.
+    fields = [one.with_nullable(one.name not in full) for one in table.schema]
+    return pa.Table.from_arrays(table.columns, schema=pa.schema(fields))
 
 
 def _recoded(column: Any, chance: random.Random) -> Any:
     """The same cells in another type of Arrow."""
-    kinds: list[Any] = [None, "codes", "runs"]
+    kinds: list[Any] = [None]
+    if not (pa.types.is_nested(column.type) or pa.types.is_null(column.type)):
+        kinds += ["codes", "runs"]
     if pa.types.is_string(column.type):
         kinds += [pa.large_string(), pa.string_view()]
-    if pa.types.is_decimal(column.type):
-        kinds += [pa.decimal256(50, 4), pa.decimal64(18, 2)]
-    match chance.choice(kinds):
+    if pa.types.is_decimal128(column.type):
+        kinds += [pa.decimal256(50, 4)]
+    if pa.types.is_boolean(column.type):
+        kinds += [pa.bool8()]
+    plain = not isinstance(column.type, pa.BaseExtensionType) and not pa.types.is_dictionary(column.type)
+    match chance.choice(kinds) if plain else None:
         case None:
             return column
         case "codes":
             return column.dictionary_encode()
         case "runs":
-            runs: Any = [pc.call_function("run_end_encode", [chunk]) for chunk in column.chunks]
             encoded: Any = pa.run_end_encoded(pa.int32(), column.type)
+            if pa.types.is_float16(column.type):
+                return column
+            runs: Any = [pc.call_function("run_end_encode", [chunk]) for chunk in column.chunks]
             return pa.chunked_array(runs, encoded)
         case kind:
-            return column.cast(kind)
+            return column.cast(kind) if isinstance(kind, pa.DataType) else column
 
 
 def _pandas(piece: Piece, dtype: str) -> pd.DataFrame:
-    if "object" in (piece.kinds.who, piece.kinds.at, piece.kinds.number):
+    if any(kind.type is None for kind in piece.kinds.each):
         columns = list(zip(*(row.cells for row in piece.rows), strict=True)) or [()] * len(COLUMNS)
         return pd.DataFrame(
             {name: pd.Series(list(cells), dtype=object) for name, cells in zip(COLUMNS, columns, strict=True)}
@@ -171,45 +236,109 @@ def _pandas(piece: Piece, dtype: str) -> pd.DataFrame:
         case "nullable":
             return table.to_pandas().convert_dtypes()
         case "category":
-            return table.to_pandas().astype({"who": "category", "at": "category", "world": "category"})
+            return table.to_pandas().astype({"who": "category", "at": "category", "region": "category"})
         case "object":
             return table.to_pandas().astype(object)
     return table.to_pandas()
 
 
-def _frames(dtype: str) -> Callable[[Sequence[Piece], Path, random.Random], Any]:
-    return lambda pieces, _, chance: pd.concat(
+def _frames(dtype: str) -> Write:
+    return lambda pieces, _, chance, __: pd.concat(
         [_pandas(piece, dtype) for piece in pieces], ignore_index=chance.random() < 0.5
     )
 
 
-def _polars(pieces: Sequence[Piece], _: Path, chance: random.Random) -> Any:
+def _polars(pieces: Sequence[Piece], _: Path, chance: random.Random, __: Reading) -> Any:
     frame: Any = polars.from_arrow(pa.concat_tables([to_arrow(piece) for piece in pieces]))
     if chance.random() < 0.5:
-        frame = frame.with_columns(polars.col("world").cast(polars.Categorical))
+        frame = frame.with_columns(polars.col("region").cast(polars.Categorical))
     return frame.lazy() if chance.random() < 0.5 else frame
 
 
-def _relation(pieces: Sequence[Piece], _: Path, __: random.Random) -> Any:
-    table = pa.concat_tables([to_arrow(piece) for piece in pieces])
+def _relation(pieces: Sequence[Piece], _: Path, chance: random.Random, __: Reading) -> Any:
     connection = duckdb.connect(config={"threads": 1})
-    return connection.from_arrow(table)
+    relation = connection.from_arrow(pa.concat_tables([to_arrow(piece) for piece in pieces]))
+    if pieces[0].kinds.region == "text" and chance.random() < 0.3:
+        keys = "CASE WHEN region IN ('north', 'south') THEN region END::ENUM('north', 'south')"
+        relation = relation.project(f"* REPLACE ({keys} AS region)")
+    if pieces[0].kinds.at == "day" and chance.random() < 0.5:
+        infinite = "CASE WHEN \"at\" > DATE '9999-01-01' THEN 'infinity'::DATE ELSE \"at\" END"
+        relation = relation.project(f'* REPLACE ({infinite} AS "at")')
+    return relation
 
 
-def _one_table(pieces: Sequence[Piece], _: Path, __: random.Random) -> Any:
+def _one_table(pieces: Sequence[Piece], _: Path, __: random.Random, ___: Reading) -> Any:
     return pa.concat_tables([to_arrow(piece) for piece in pieces])
 
 
-FORMS: dict[str, Callable[[Sequence[Piece], Path, random.Random], Any]] = {
-    "csv": _csv,
-    "parquet": _parquet,
-    "arrow": _arrow,
-    "polars": _polars,
-    "relation": _relation,
-    "pandas": _frames("numpy"),
-    "pandas arrow": _frames("arrow"),
-    "pandas nullable": _frames("nullable"),
-    "pandas category": _frames("category"),
-    "pandas object": _frames("object"),
-    "spark": _one_table,  # which a session then makes a frame of
+_WIDE = ("text", "zeros", "codes", "whole", "small", "unsigned", "real", "single", "half", "decimal", "wide", "uuid")
+_PLAIN = ("text", "zeros", "whole", "real", "decimal")
+_NEVER = ("list", "struct", "bytes", "length", "clock")
+_ALL_TIMES = ("s", "ms", "us", "ns", "s+", "ms+", "us+", "ns+", "day")
+_NUMBERS = ("text", "codes", "real", "single", "half", "whole", "unsigned", "truth", "decimal", "wide")
+_OTHERS = (*_NEVER, "text", "codes", "real", "half", "wide", "s", "us+", "ns", "day", "nothing")
+_ANY = {
+    "amounts": (*_NUMBERS, *_NUMBERS, "length"),
+    "regions": ("text", "codes"),
+    "notes": _OTHERS,
+    "foul": True,
+}
+_FEW = ("text", "real", "decimal")
+_PANDAS = _PLAIN, ("text", *_ALL_TIMES[:-1]), _FEW
+
+FORMS: dict[str, Form] = {
+    "csv": Form(_csv, ("text", "zeros"), ("text",), ("text",), several=True, foul=True),
+    "parquet": Form(
+        _parquet, (*_WIDE, *_WIDE, *_NEVER), ("text", "codes", "int96", "int96", *_ALL_TIMES, "clock"), several=True, **_ANY
+    ),
+    "parquet by hand": Form(
+        _by_hand, ("text", "codes", *_WIDE), ("text", "int96", "int96", "int96", *_ALL_TIMES, "length"), several=True, **_ANY
+    ),
+    "parquet of DuckDB": Form(
+        _written_by(_by_duckdb),
+        (*_PLAIN, "small", "uuid"),
+        ("text", "us", "us+", "day"),
+        _FEW,
+        notes=("text", "list", "clock"),
+        several=True,
+    ),
+    "parquet of polars": Form(
+        _written_by(_by_polars),
+        (*_PLAIN, "codes", "single"),
+        ("text", "ms", "us", "us+", "day"),
+        (*_FEW, "single", "truth"),
+        regions=("text", "codes"),
+        notes=("text", "list", "length", "clock", "nothing"),
+        several=True,
+    ),
+    "arrow": Form(_arrow, (*_WIDE, *_WIDE, *_NEVER), ("text", "codes", *_ALL_TIMES, "day64", "clock"), **_ANY),
+    "polars": Form(
+        _polars,
+        (*_PLAIN, "codes", "single", "unsigned"),
+        ("text", "ms", "us", "ns", "ms+", "us+", "ns+", "day"),
+        (*_FEW, "single", "truth"),
+        regions=("text", "codes"),
+        notes=("text", "list", "struct", "length", "clock", "nothing"),
+    ),
+    "relation": Form(
+        _relation,
+        (*_PLAIN, "codes", "small", "unsigned", "uuid", "list"),
+        ("text", *_ALL_TIMES, "clock"),
+        (*_FEW, "single", "truth", "whole", "length"),
+        notes=("text", "list", "struct", "clock"),
+    ),
+    "pandas": Form(_frames("numpy"), *_PANDAS, several=True),
+    "pandas arrow": Form(_frames("arrow"), *_PANDAS, several=True),
+    "pandas nullable": Form(_frames("nullable"), *_PANDAS, several=True),
+    "pandas category": Form(_frames("category"), *_PANDAS, several=True),
+    "pandas object": Form(
+        _frames("object"),
+        ("object", "object", "text", "real"),
+        ("object", "object", "text"),
+        ("object", "object", "real"),
+        ("object", "text"),
+        ("object", "text"),
+        several=True,
+    ),
+    "spark": Form(_one_table, (*_PLAIN, "small", "single"), ("text", "us", "us+", "day"), (*_FEW, "truth")),
 }
