@@ -258,7 +258,9 @@ def _draw(chance: random.Random, name: str, folder: Path) -> Attack:
 
 
 def _reading(chance: random.Random, form: str) -> Reading:
-    time_format = chance.choice(list(_EPOCHS)) if chance.random() < 0.1 and form.startswith(("p", "a", "csv")) else "iso"
+    time_format = (
+        chance.choice(list(_EPOCHS)) if chance.random() < 0.1 and form.startswith(("p", "a", "csv")) else "iso"
+    )
     if form != "csv":
         return Reading(time_format=time_format)
     encoding: Any = chance.choice(["utf-8", "utf-8", "latin-1", "utf-16"])
@@ -351,10 +353,7 @@ def _unit(
     drawn = rows.usual(person, chance.randrange(1, 6))
     places = [place for place, kind in enumerate(strange.kinds.each) if kind.foul and form.foul]
     most = 1 if isinstance(unit, Event) else 12
-    if isinstance(unit, Event):
-        kept = drawn
-    else:
-        kept = [row for row in drawn if not inside(row.record.instant)]
+    kept = drawn if isinstance(unit, Event) else [row for row in drawn if not inside(row.record.instant)]
     own = [row for row in strange.usual(person, 12) if inside(row.record.instant)][:most]
     kind = chance.choice(["rows", "cell", "foul"])
     if kind == "foul" and 0 in places and chance.random() < 0.3:

@@ -289,10 +289,18 @@ _PANDAS = _PLAIN, ("text", *_ALL_TIMES[:-1]), _FEW
 FORMS: dict[str, Form] = {
     "csv": Form(_csv, ("text", "zeros"), ("text",), ("text",), several=True, foul=True),
     "parquet": Form(
-        _parquet, (*_WIDE, *_WIDE, *_NEVER), ("text", "codes", "int96", "int96", *_ALL_TIMES, "clock"), several=True, **_ANY
+        _parquet,
+        (*_WIDE, *_WIDE, *_NEVER),
+        ("text", "codes", "int96", "int96", *_ALL_TIMES, "clock"),
+        several=True,
+        **_ANY,
     ),
     "parquet by hand": Form(
-        _by_hand, ("text", "codes", *_WIDE), ("text", "int96", "int96", "int96", *_ALL_TIMES, "length"), several=True, **_ANY
+        _by_hand,
+        ("text", "codes", *_WIDE),
+        ("text", "int96", "int96", "int96", *_ALL_TIMES, "length"),
+        several=True,
+        **_ANY,
     ),
     "parquet of DuckDB": Form(
         _written_by(_by_duckdb),

@@ -1,6 +1,6 @@
 """How columns are stored, kind by kind: the cells with which one person fills them, and odd ones that fit the type.
 
-What the plain rule makes of a cell stands beside it; where the rule leaves that to a file's format, nothing does.
+Of most kinds the plain rule says what each cell is; of some a format says it, which has lost the type.
 """
 
 from __future__ import annotations
@@ -17,9 +17,6 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-
-from chronodp.engines.reading import Moment, Reading, read_name, read_number, read_time
-from chronodp.engines.reading.cells import epoch_time
 
 __all__ = ["AMOUNTS", "EPOCHS", "FOUL", "NOTES", "PEOPLE", "REGIONS", "TIMES", "Kind", "to_array"]
 
@@ -102,10 +99,10 @@ _NOT_NUMBERS = [None, math.nan, math.inf]
 
 # What no reader can take for a person, a time or a number, except where a format has lost the type.
 _UNREADABLE = {
-    "list": Kind(_LIST, lambda _, n: [[n]], lambda _, n: [None, [], [None]], ruled=False, usable=False),
-    "struct": Kind(_STRUCT, lambda _, n: [{"a": n}], lambda _, n: [None, {"a": None}], ruled=False, usable=False),
-    "bytes": Kind(pa.binary(), lambda _, n: [b"%d" % n], lambda _, n: [None, b"\xff"], ruled=False, usable=False),
-    "length": Kind(pa.duration("us"), lambda _, n: [n], lambda _, n: [None, -(2**62)], ruled=False, usable=False),
+    "list": Kind(_LIST, lambda _, n: [[n]], lambda _, __: [None, [], [None]], ruled=False, usable=False),
+    "struct": Kind(_STRUCT, lambda _, n: [{"a": n}], lambda _, __: [None, {"a": None}], ruled=False, usable=False),
+    "bytes": Kind(pa.binary(), lambda _, n: [b"%d" % n], lambda _, __: [None, b"\xff"], ruled=False, usable=False),
+    "length": Kind(pa.duration("us"), lambda _, n: [n], lambda _, __: [None, -(2**62)], ruled=False, usable=False),
     "clock": Kind(pa.time64("us"), lambda _, n: [n % 10**9], _nothing, ruled=False, usable=False),
 }
 
@@ -114,7 +111,7 @@ def _object_people(_: random.Random, n: int) -> list[Any]:
     return [n, str(n), float(n), Decimal(n), f"{n}.00", np.int64(n), np.float32(n), np.float16(n)]
 
 
-def _odd_object_people(_: random.Random, n: int) -> list[Any]:
+def _odd_object_people(_: random.Random, __: int) -> list[Any]:
     times = [np.datetime64(7, unit) for unit in _OBJECT_TIMES]
     odd = [None, math.nan, pd.NaT, pd.NA, "", b"7", [7], 7.5, Decimal("NaN"), Decimal("sNaN"), dt.date(2026, 1, 6)]
     return [*odd, "\ud800", np.timedelta64(7, "as"), np.float16("inf"), np.longdouble("nan"), 10**400, {7: 7}, *times]
@@ -230,7 +227,7 @@ AMOUNTS = {
     "codes": Kind(_CODES, lambda _, n: [f"{n / 4:g}"], _odd_amounts, foul=True),
     "real": Kind(
         pa.float64(),
-        lambda chance, n: [n / 4] * 9 + [math.nan],  # statistics in files know nothing of these
+        lambda _, n: [n / 4] * 9 + [math.nan],  # statistics in files know nothing of these
         lambda _, __: [*_NOT_NUMBERS, -math.inf, -1e308, 1e300],
     ),
     "single": Kind(pa.float32(), lambda _, n: [n / 4], lambda _, __: [*_NOT_NUMBERS, -math.inf, 1e38]),
