@@ -46,6 +46,7 @@ __all__ = [
     "embedded",
     "seen",
     "to_instant",
+    "without_owners_lines",
 ]
 
 OWNERS_WARNINGS: tuple[type[Warning], ...] = ()
@@ -174,9 +175,12 @@ def seen(table: Table, query: Query, reader: Reader) -> Seen:
         except Exception as error:
             refusal = f"{type(error).__name__}: {error}"
     heard = tuple(f"{one.category.__name__}: {one.message}" for one in warned if not _owners(one.category))
-    lines = printed.getvalue().splitlines()
-    shown = "\n".join(line for line in lines if not (OWNERS_LINES and line.startswith(OWNERS_LINES)))
-    return Seen(numbers, refusal, heard, tuple(told), shown)
+    return Seen(numbers, refusal, heard, tuple(told), without_owners_lines(printed.getvalue()))
+
+
+def without_owners_lines(printed: str) -> str:
+    """Return what is printed to others than the owner."""
+    return "\n".join(line for line in printed.splitlines() if not (OWNERS_LINES and line.startswith(OWNERS_LINES)))
 
 
 def _owners(category: type[Warning]) -> bool:

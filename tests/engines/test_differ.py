@@ -5,20 +5,24 @@ from __future__ import annotations
 import datetime as dt
 import math
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet
 import pytest
 
+from chronodp.cli import main
 from chronodp.engines import DuckDB, Engine, Question, Spark, find_source
 from chronodp.privacy import Grid
 from tests.conftest import Trials
-from tests.engines.differ import TOKYO, Query, Table, by_rule, difference, draw_attack, embedded
+from tests.engines.differ import TOKYO, Query, Table, by_rule, difference, draw_attack, embedded, without_owners_lines
 from tests.engines.first_readers import MUTANTS
 from tests.engines.forms import FORMS
 
 TABLES = 3  # of an attack
+COLUMNS = ("--time", "at", "--user", "who", "--by", "region=north,south", "--max-periods", "2")
+DAYS = ("--every", "1D", "--start", "2026-01-05", "--end", "2026-01-10", "--timezone", "Asia/Tokyo")
 EMBEDDED = [form for form in FORMS if form != "spark"]
 
 
@@ -75,3 +79,38 @@ def test_readers_that_let_one_decide_for_others_are_caught(name: str, tmp_path: 
     attacks = (draw_attack(chance, mutant.form, tmp_path / str(number)) for number in range(300))
     found = (difference(attack, mutant.reader) for attack in attacks)
     assert any(one is not None and one.startswith(mutant.caught) for one in found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", ["csv", "parquet", "parquet by hand"])
+def test_a_command_ends_and_complains_alike(
+    form: str, trials: Trials, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a unit changes of a release is its numbers: they have noise, and stand on standard output."""
+    chance = random.Random(f"command {form}")
+    monkeypatch.chdir(tmp_path)
+    assert called(monkeypatch, capsys, "budget", "open", "people", "--epsilon", "1e6") == (0, "")
+    for number in range(trials(60, least=3)):
+        attack = draw_attack(chance, form, tmp_path / str(number))
+        reading = attack.query.reading
+        words = ["--time-format", reading.time_format, "--encoding", reading.encoding]
+        words += ["--separator", reading.separator] if reading.separator else []
+        ends = []
+        for place, table in enumerate(attack.tables):
+            files = str(Path(table.data[0]).parent / "*")
+            request = ("--dataset", "people", "--request", f"{number}-{place}", "--epsilon", "1", "--count")
+            ends.append(called(monkeypatch, capsys, "release", files, *words, *COLUMNS, *DAYS, *request))
+        assert ends[0] == ends[1] == ends[2], attack.words
+
+
+def called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int | str | None, str]:
+    """Return a command's exit code, and what it says on standard error to anybody but the owner."""
+    monkeypatch.setattr(sys, "argv", ["chronodp", *arguments])
+    code: int | str | None = 0
+    try:
+        main()
+    except SystemExit as stopped:
+        code = stopped.code
+    return code, without_owners_lines(capsys.readouterr().err)
