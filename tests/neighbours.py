@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from chronodp.series import Plan
 
 __all__ = ["Numbers", "largest_change", "totals"]
 
-Numbers = tuple[NDArray[np.float64], ...]
+Numbers = tuple[NDArray[np.floating[Any]], ...]
 """Of each kind that has a noise of its own: periods × places, in units of the data."""
 
 

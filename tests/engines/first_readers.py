@@ -132,7 +132,7 @@ MUTANTS = {
     "quotes across lines": Mutant("csv", _by_rule(quotes_across_lines), "read otherwise"),
     "mixed columns refused": Mutant("pandas", _by_rule(mixed_columns_refused), "refusal"),
     "foul texts refused": Mutant("parquet", _by_rule(foul_texts_refused), "refusal"),
-    "a second reader": Mutant("parquet by hand", _by_rule(a_second_reader), "changed by"),
+    "a second reader": Mutant("parquet of enums", _by_rule(a_second_reader), "changed by"),
     "missing times warned of": Mutant("arrow", _by_rule(missing_times_warned_of), "warned"),
     "missing times printed": Mutant("arrow", _by_rule(missing_times_printed), "printed"),
     "progress by rows": Mutant("arrow", progress_by_rows, "progress"),

@@ -132,7 +132,7 @@ def _value(kind: int, value: Any) -> bytes:
     if kind == _DOUBLE:
         return bytes(value)
     if kind == _BINARY:
-        return _number(len(value)) + value
+        return _number(len(value)) + bytes(value)
     if kind == _STRUCT:
         return _struct(value)
     if kind not in (_LIST, _SET):

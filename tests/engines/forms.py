@@ -81,6 +81,7 @@ class Form:
         people, times, amounts, regions, notes: names of kinds, the usual ones several times.
         several: whether the table has pieces of several kinds.
         foul: whether texts may be none in their encoding.
+        ruled: whether a reader that trusts what a file says of itself finds the same as the plain rule.
     """
 
     write: Write
@@ -91,6 +92,7 @@ class Form:
     notes: Sequence[str] = ("text",)
     several: bool = False
     foul: bool = False
+    ruled: bool = True
 
 
 def to_arrow(piece: Piece) -> pa.Table:
@@ -151,18 +153,24 @@ def _parquet(pieces: Sequence[Piece], folder: Path, chance: random.Random, _: Re
     return paths
 
 
-def _by_hand(pieces: Sequence[Piece], folder: Path, chance: random.Random, reading: Reading) -> Any:
-    """Texts of the logical type ENUM, and bounds of columns that are not true."""
+def _enums(pieces: Sequence[Piece], folder: Path, chance: random.Random, reading: Reading) -> Any:
+    """Texts of the logical type ENUM."""
     paths = _parquet(pieces, folder, chance, reading)
-    texts = [name for name in COLUMNS if chance.random() < 0.5]
-    lies = [name for name in COLUMNS if chance.random() < 0.3]
+    enums = [name for name in COLUMNS if chance.random() < 0.5]
+    for path, piece in zip(paths, pieces, strict=True):
+        texts = [name for name, kind in zip(COLUMNS, piece.kinds.each, strict=True) if kind.foul]
+        edited(path, as_enum(*(name for name in enums if name in texts)))
+    return paths
+
+
+def _lies(pieces: Sequence[Piece], folder: Path, chance: random.Random, reading: Reading) -> Any:
+    """Columns of which is said that their cells lie where they do not."""
+    paths = _parquet(pieces, folder, chance, reading)
+    names = [name for name in COLUMNS if chance.random() < 0.4]
     ends = chance.choice([(b"\0" * 8, b"\0" * 8), (b"0", b"1"), (b"\xff" * 8, b"\0" * 8)])
     for path, piece in zip(paths, pieces, strict=True):
-        edited(
-            path, as_enum(*(n for n, kind in zip(COLUMNS, piece.kinds.each, strict=True) if n in texts and kind.foul))
-        )
         if "int96" not in (piece.kinds.at, piece.kinds.note):  # whose bounds have no order
-            edited(path, with_bounds(*ends, *lies))
+            edited(path, with_bounds(*ends, *names))
     return paths
 
 
@@ -277,7 +285,7 @@ _NEVER = ("list", "struct", "bytes", "length", "clock")
 _ALL_TIMES = ("s", "ms", "us", "ns", "s+", "ms+", "us+", "ns+", "day")
 _NUMBERS = ("text", "codes", "real", "single", "half", "whole", "unsigned", "truth", "decimal", "wide")
 _OTHERS = (*_NEVER, "text", "codes", "real", "half", "wide", "s", "us+", "ns", "day", "nothing")
-_ANY = {
+_ANY: dict[str, Any] = {
     "amounts": (*_NUMBERS, *_NUMBERS, "length"),
     "regions": ("text", "codes"),
     "notes": _OTHERS,
@@ -295,13 +303,14 @@ FORMS: dict[str, Form] = {
         several=True,
         **_ANY,
     ),
-    "parquet by hand": Form(
-        _by_hand,
+    "parquet of enums": Form(
+        _enums,
         ("text", "codes", *_WIDE),
         ("text", "int96", "int96", "int96", *_ALL_TIMES, "length"),
         several=True,
         **_ANY,
     ),
+    "parquet that lies": Form(_lies, _WIDE, ("text", *_ALL_TIMES), several=True, ruled=False, **_ANY),
     "parquet of DuckDB": Form(
         _written_by(_by_duckdb),
         (*_PLAIN, "small", "uuid"),

@@ -42,7 +42,7 @@ _ODD_TEXTS = (
     *("", " ", "nan", "NULL", "7.5e", "\u00a07", "inf", "-", "2026-13-45", "1e999", "\0", "x" * 3000, "tomorrow"),
     *("7;5", "'", 'a"b', '"', "\u00e9", "\ufeff", "\u2028", "\x7f"),
 )
-_OBJECT_TIMES = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
+_OBJECT_TIMES: Any = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +167,9 @@ def _odd_object_times(chance: random.Random, seconds: int) -> list[Any]:
     return [*odd, *near, *far, np.timedelta64(7, "s"), *_odd_times(chance, seconds)]
 
 
-def _timed(stored: str, unit: int, far: tuple[int, ...], zone: str | None = None) -> Kind:
+def _timed(stored: Any, unit: int, far: tuple[int, ...], zone: str | None = None) -> Kind:
     return Kind(
-        pa.timestamp(stored, zone),  # type: ignore[call-overload]  # a unit by its name
+        pa.timestamp(stored, zone),
         lambda _, seconds: [seconds * 10**9 // unit],
         lambda _, __: [None, *far],
     )

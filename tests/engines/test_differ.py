@@ -82,7 +82,7 @@ def test_readers_that_let_one_decide_for_others_are_caught(name: str, tmp_path: 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("form", ["csv", "parquet", "parquet by hand"])
+@pytest.mark.parametrize("form", ["csv", "parquet", "parquet of enums"])
 def test_a_command_ends_and_complains_alike(
     form: str, trials: Trials, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
