@@ -61,10 +61,21 @@ _PEOPLE = range(1, 9)
 _AROUND = ("warned", "printed", "progress")
 _EPOCHS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _CENTURIES = Moment(-62_135_596_800_000_000, False), Moment(253_402_300_800_000_000, False)  # the years 1 and 10000
-_LINES = (b'"', b'7,"2026', b'"a","b,c', b"7,2026-01-06,1,north,x", b"a\rb", b"\r", b"\0,\0", b"x" * 5000, b",,,,", b"")
+_LINES = (
+    b'"',
+    b'7,"2026',
+    b'"a","b,c',
+    b"7,2026-01-06,1,north,x,y",
+    b"a\rb",
+    b"\r",
+    b"\0,\0",
+    b"x" * 5000,
+    b",,,,",
+    b"",
+)
 _FOUL_LINES = {
-    "utf-8": (b"\xff\xfe", b"7,2026-01-06,\xff,north,x", b"\xef\xbb\xbf"),
-    "latin-1": (b"\x80", b"7,2026-01-06,\x9f,north,x"),
+    "utf-8": (b"\xff\xfe", b"7,2026-01-06,\xff,north,x,y", b"\xef\xbb\xbf"),
+    "latin-1": (b"\x80", b"7,2026-01-06,\x9f,north,x,y"),
     "utf-16": (b"\x3d\xd8", b"\x00\xde\x3d\xd8", b"\x3d\xd8\x00\xde", b"\xff\xfe", b"\x00\x00"),
 }
 
@@ -241,7 +252,7 @@ def _draw(chance: random.Random, name: str, folder: Path) -> Attack:
     rows = _Rows(chance, query, kinds)
     person = chance.choice(_PEOPLE)
     others = [row for one in _PEOPLE if one != person for row in rows.usual(one, chance.randrange(1, 5))]
-    kept, usual, odd, foul = _unit(chance, rows, replace(rows, kinds=strange), person, form)
+    kept, usual, odd = _unit(chance, rows, replace(rows, kinds=strange), person, form)
     # Rows of others stand in the strange file too, whatever the person puts there.
     beside = replace(rows, kinds=strange).usual(person % 8 + 1, chance.randrange(3)) if strange != kinds else []
     seed, count = chance.random(), chance.randrange(1, 4) if form.several else 1
@@ -263,7 +274,9 @@ def _draw(chance: random.Random, name: str, folder: Path) -> Attack:
             if not name.startswith("pandas"):
                 raise
             raise _NotHeld from None
-        tables.append(Table(name, tuple(pieces), data, ruled and not (foul and side == "odd")))
+        # The rule does not say who a foul name is, nor what is left of a line with a foul field.
+        foul = any(cell is FOUL for row in unit_rows for cell in row.cells[: None if name == "csv" else 1])
+        tables.append(Table(name, tuple(pieces), data, ruled and not foul))
     return Attack(query, tuple(tables), f"{name}: {kinds}, {strange}, {query}, odd: {[row.cells for row in odd]}")
 
 
@@ -356,8 +369,8 @@ class _Rows:
 
 def _unit(
     chance: random.Random, rows: _Rows, strange: _Rows, person: int, form: Form
-) -> tuple[list[Row], list[Row], list[Row], bool]:
-    """Return one person's rows that stay, those of one unit, odd ones in their place, and whether a name is foul."""
+) -> tuple[list[Row], list[Row], list[Row]]:
+    """Return one person's rows that stay, those of one unit, and odd ones in their place."""
     unit: Unit = rows.query.unit
     inside = stretch(chance, rows.query.calendar, User() if isinstance(unit, Event) else unit)
     drawn = rows.usual(person, chance.randrange(1, 6))
@@ -369,7 +382,7 @@ def _unit(
     if kind == "foul" and 0 in places and chance.random() < 0.3:
         # What stands in the person column after reading is the person: this one is new, in all of the rows.
         foul = [strange.row(person, foul=0) for _ in range(chance.randrange(1, most + 1))]
-        return drawn, [], [row for row in foul if row.record.instant is None or inside(row.record.instant)], True
+        return drawn, [], [row for row in foul if row.record.instant is None or inside(row.record.instant)]
     if kind == "rows" or not own:
         odd = [strange.row(person, *_some(chance)) for _ in range(chance.randrange(1, most + 1))]
     else:
@@ -378,7 +391,7 @@ def _unit(
         cells = tuple(new.cells[one] if one == place else cell for one, cell in enumerate(own[at].cells))
         odd = [*own[:at], strange.of_cells(cells), *own[at + 1 :]]
     odd = [row for row in odd if row.record.instant is None or inside(row.record.instant)]
-    return kept, own, odd, False
+    return kept, own, odd
 
 
 def _some(chance: random.Random) -> tuple[int, ...]:
