@@ -13,8 +13,10 @@ from typing import Any
 __all__ = ["as_enum", "edited", "with_bounds"]
 
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 12
-_SCHEMA, _ROW_GROUPS, _COLUMNS, _META, _PATH, _STATISTICS = 2, 4, 1, 3, 3, 12
+_SCHEMA, _ROW_GROUPS, _COLUMNS, _META, _TYPE, _PATH, _STATISTICS = 2, 4, 1, 3, 1, 3, 12
 _NAME, _CONVERTED, _LOGICAL, _ENUM = 4, 6, 10, 4
+_WIDTHS = {0: 1, 1: 4, 2: 8, 4: 4, 5: 8, 6: 8}
+"""Bytes of an end of a column's cells, by its physical type; of others nothing is said."""
 _MAX, _MIN, _NULLS, _MAX_VALUE, _MIN_VALUE = 1, 2, 3, 5, 6
 
 Fields = dict[int, tuple[int, Any]]
@@ -44,18 +46,17 @@ def as_enum(*names: str) -> Callable[[Fields], None]:
 
 
 def with_bounds(low: bytes, high: bytes, *names: str) -> Callable[[Fields], None]:
-    """Say of columns that all their cells lie between two, and that none is missing."""
+    """Say of columns that all their cells lie between two of eight bytes, and that none is missing."""
 
     def edit(fields: Fields) -> None:
         for group in fields[_ROW_GROUPS][1][1]:
             for column in group[_COLUMNS][1][1]:
                 meta = column[_META][1]
-                if meta[_PATH][1][1][0].decode() in names:
+                width = _WIDTHS.get(meta[_TYPE][1])
+                if width is not None and meta[_PATH][1][1][0].decode() in names:
                     said = {_MAX: high, _MIN: low, _MAX_VALUE: high, _MIN_VALUE: low}
-                    meta[_STATISTICS] = (
-                        _STRUCT,
-                        {**{number: (_BINARY, end) for number, end in said.items()}, _NULLS: (6, 0)},
-                    )
+                    ends = {number: (_BINARY, end[:width]) for number, end in said.items()}
+                    meta[_STATISTICS] = (_STRUCT, {**ends, _NULLS: (6, 0)})
 
     return edit
 
