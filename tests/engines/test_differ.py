@@ -23,8 +23,29 @@ from tests.engines.first_readers import MUTANTS
 from tests.engines.forms import FORMS
 
 TABLES = 3  # of an attack
-COLUMNS = ("--time", "at", "--user", "who", "--by", "region=north,south", "--max-periods", "2")
-DAYS = ("--every", "1D", "--start", "2026-01-05", "--end", "2026-01-10", "--timezone", "Asia/Tokyo")
+ASKED = (
+    ("--count", "--by", "region=north,south"),
+    ("--sum", "number", "--clip", "-2", "3", "--where", "region = 'north' OR number > 1", "--missing", "0.1"),
+    ("--sum", "number", "--find", "clip"),
+    ("--count", "--discover", "region", "--max-keys", "2"),
+    ("--histogram", "number", "--edges", "0,1,2"),
+)
+DAYS = (
+    "--time",
+    "at",
+    "--user",
+    "who",
+    "--max-periods",
+    "2",
+    "--every",
+    "1D",
+    "--start",
+    "2026-01-05",
+    "--end",
+    "2026-01-10",
+    "--timezone",
+    "Asia/Tokyo",
+)
 EMBEDDED = [form for form in FORMS if form != "spark"]
 
 
@@ -106,8 +127,11 @@ def test_a_command_ends_and_complains_alike(
     """What a unit changes of a release is its numbers: they have noise, and stand on standard output."""
     chance = random.Random(f"command {form}")
     monkeypatch.chdir(tmp_path)
-    assert called(monkeypatch, capsys, "budget", "open", "people", "--epsilon", "1e6") == (0, "")
-    for number in range(trials(60, least=3)):
+    refused = 0
+    assert called(
+        monkeypatch, capsys, "budget", "open", "people", "--epsilon", "1e6", "--delta", "0.1", "--reserve", "0.01"
+    ) == (0, "")
+    for number in range(trials(100, least=5)):
         attack = draw_attack(chance, form, tmp_path / str(number))
         reading = attack.query.reading
         words = ["--time-format", reading.time_format, "--encoding", reading.encoding]
@@ -115,9 +139,12 @@ def test_a_command_ends_and_complains_alike(
         ends = []
         for place, table in enumerate(attack.tables):
             files = str(Path(table.data[0]).parent / "*")
-            request = ("--dataset", "people", "--request", f"{number}-{place}", "--epsilon", "1", "--count")
-            ends.append(called(monkeypatch, capsys, "release", files, *words, *COLUMNS, *DAYS, *request))
+            request = ("--dataset", "people", "--request", f"{number}-{place}", "--epsilon", "1", "--delta", "1e-6")
+            asked = (*words, *ASKED[number % len(ASKED)], *DAYS, *request)
+            ends.append(called(monkeypatch, capsys, "release", files, *asked))
         assert ends[0] == ends[1] == ends[2], attack.words
+        refused += ends[0][0] != 0
+    assert 2 * refused <= number
 
 
 def called(
