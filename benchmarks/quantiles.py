@@ -10,7 +10,7 @@ from chronodp.privacy import User
 from chronodp.randomness import seeded
 from chronodp.series.measures import quantiles_of
 from chronodp.series.quantile_reading import read_quantiles
-from chronodp.series.quantiles.choices import ByChoice, draw_places
+from chronodp.series.quantiles.choices import ByChoice, draw_bins
 from chronodp.series.quantiles.design import QuantileDesign
 from chronodp.series.quantiles.histograms import ByHistogram
 from chronodp.series.quantiles.planner import design_quantiles
@@ -35,7 +35,7 @@ def measure() -> Topic:
             "way",
             "expected",
             "error",
-            "edges alone",
+            "too few",
             "least of all ways",
             "ratio",
             "white bins",
@@ -51,9 +51,8 @@ def measure() -> Topic:
                 fractions = tuple((np.arange(1, count + 1) / (count + 1)).round(4).tolist())
                 table = Table(quantiles_of("v", fractions, tuple(edges.tolist())), User(), 1, max_periods=1)
                 designs = design_quantiles(table, epsilon=epsilon, delta=DELTA, tuned_for=EachPeriod())
-                errors = [_error(design, edges, counts) for design in designs]
-                running = np.concatenate(([0], np.cumsum(counts)))
-                floor = np.abs(running[:, None] - np.array(fractions) * PEOPLE).min(axis=0).mean()
+                found = [_error(design, edges, counts) for design in designs]
+                errors = [error for error, _ in found]
                 white = min(error for design, error in zip(designs, errors, strict=True) if _is_white(design))
                 topic.rows.append(
                     (
@@ -63,15 +62,16 @@ def measure() -> Topic:
                         str(designs[0].way),
                         round(designs[0].rank_error, 1),
                         round(errors[0], 1),
-                        round(float(floor), 1),
+                        f"{found[0][1]:.0%}",
                         round(min(errors), 1),
-                        f"{errors[0] / min(errors):.2f}",
+                        f"{errors[0] / max(min(errors), 1e-9):.2f}" if errors[0] else "1.00",
                         round(white, 1),
                     )
                 )
     topic.notes.append(
-        f"lognormal values clipped to {TOP:g}, even edges, {REPLICAS} draws; errors hold what edges themselves cost. "
-        "`expected` is the plan's figure, from public numbers alone and beyond the edges"
+        f"lognormal values clipped to {TOP:g}, even edges, {REPLICAS} draws. An error is how many ranks the quantile "
+        "lies beyond the bin that is shown, or that holds the value; `expected` is the plan's figure, from public "
+        "numbers alone; `too few`: draws of the way that was taken that show no bin"
     )
     topic.notes.append("`ratio`: the way that was taken over the least of all that were weighed, in this run")
     return topic
@@ -81,18 +81,21 @@ def _is_white(design: QuantileDesign) -> bool:
     return isinstance(design.way, ByHistogram) and isinstance(design.way.shape, White)
 
 
-def _error(design: QuantileDesign, edges: Floats, counts: NDArray[np.int64]) -> float:
+def _error(design: QuantileDesign, edges: Floats, counts: NDArray[np.int64]) -> tuple[float, float]:
+    """Return how many ranks the bins that are shown are off on average, and how many are not: too few."""
     way, fractions = design.way, design.quantiles
     many, entropy = np.tile(counts, (REPLICAS, 1)), seeded(f"{way} {len(fractions)} {len(edges)}")
-    running = np.concatenate(([0], np.cumsum(counts)))
     if isinstance(way, ByChoice):
-        places = draw_places(way, fractions, many, 1, entropy)
+        places = draw_bins(way, fractions, many, 1, entropy)
     else:
         noisy = np.asarray(way.draw(many * round(1 / way.noise.step), entropy) * way.noise.step, np.float64)
         half = [np.zeros((REPLICAS, len(counts) - 1)) for _ in fractions]
-        found = read_quantiles(noisy[:, None, :], edges, fractions, half).value[:, 0]
-        places = np.rint(found / (edges[1] - edges[0])).astype(np.int64)  # the nearest edge, as edges are drawn
-    return float(np.abs(running[places] - np.array(fractions) * PEOPLE).mean())
+        values = read_quantiles(noisy[:, None, :], edges, fractions, half).value[:, 0]
+        places = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(counts) - 1)
+    past = np.concatenate(([0], np.cumsum(counts)))[:, None] - np.array(fractions) * PEOPLE
+    off = np.append(np.maximum(0, np.maximum(past[:-1], -past[1:])), np.full((1, len(fractions)), np.nan), axis=0)
+    ranks = np.take_along_axis(off, places, axis=0)
+    return float(np.nanmean(ranks)), float(np.isnan(ranks).mean())
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def test_a_saved_release_is_verified_and_read(asked: list[str], tmp_path: Path, 
     run("budget", "open", "trips", "--epsilon", "20", *ledger)
     drawn, curve = str(tmp_path / "drawn.json"), str(tmp_path / "curve.json")
     told = run("release", *asked, "--dataset", "trips", "--request", "drawn", "--out", drawn, *ledger)
-    assert told.count("more than that of the") == 1  # what is known of errors is said once
+    assert told.count("ranks beyond the") == 1  # what is known of errors is said once
     many = ["--fractions", ",".join(f"{one / 100}" for one in range(1, 100))]
     run("release", *asked, *many, "--dataset", "trips", "--request", "curve", "--out", curve, *ledger)
     with cdp.Ledger(tmp_path / "budget.db") as opened:
@@ -60,7 +60,8 @@ def test_a_saved_release_is_verified_and_read(asked: list[str], tmp_path: Path, 
         run("verify", file, "--public-key", key)
     read = json.loads(run("read", drawn, "--json"))
     assert [row["quantile"] for row in read["series"]] == [0.1, 0.5, 0.9]
-    assert "no interval of values" in read["note"]
+    assert "from value up to value_to" in read["note"]
+    assert all(row["value"] < row["value_to"] and row["why"] is None for row in read["series"])
     median = json.loads(run("read", curve, "--quantile", "0.55", "--json"))["series"]
     assert median[0]["lower"] < median[0]["upper"]
     assert median[0]["value"] == pytest.approx(5.5, abs=1.0)

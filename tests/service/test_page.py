@@ -229,7 +229,7 @@ def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
     page.tab.locator(".facts", has_text="quantile 0.5 of kwh").wait_for()
     assert re.search(r"[\d.]+ ranks", page.slot("headline").inner_text())
     alternatives = page.slot("alternatives")
-    alternatives.get_by_text("edges drawn by the exponential mechanism").wait_for()
+    alternatives.get_by_text("bins drawn by the exponential mechanism").wait_for()
     assert "Ranks off on average" in alternatives.inner_text()
     assert not page.slot("preview").is_visible()  # errors of ranks have no band
     page.tab.locator("#error-slider:not([disabled])").wait_for()
@@ -240,7 +240,7 @@ def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
     page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
     page.slot("chart").locator(".scatterlayer path").first.wait_for()
     assert page.slot("table").locator("tbody tr").count() == 48
-    assert "the band" not in page.tab.locator("figcaption").inner_text()  # drawn edges have none
+    assert "the band" not in page.tab.locator("figcaption").inner_text()  # drawn bins have none
     assert faults(page.tab) == []
 
 

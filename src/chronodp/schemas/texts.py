@@ -57,7 +57,7 @@ class SeriesText(TypedDict):
 
 
 class QuantilesText(TypedDict):
-    """Quantiles: noisy counts of bins, or drawn edges."""
+    """Quantiles: noisy counts of bins, or the numbers of drawn bins."""
 
     kind: Literal["quantiles"]
     design: QuantileDesign

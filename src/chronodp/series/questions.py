@@ -174,11 +174,12 @@ class Questions(ABC, Generic[Asked_co]):
         of: Literal["people", "rows"] = "people",
         at_most: int = 1,
     ) -> Asked_co:
-        """Tell below which edge a fraction of people, or rows, lies: 0.5 for the median.
+        """Tell in which bin the value lies below which a fraction of people, or rows, is: 0.5 for the median.
 
-        Few quantiles are edges that are drawn, likelier the nearer their rank; many are read from a histogram with
-        noise shaped along values. The plan takes what errs least, and ``plan.alternatives`` shows the others. Finer
-        edges cost little. People and rows are counted, and values outside the edges left out, as by `histogram`.
+        Few quantiles are bins that are drawn, likelier the nearer their rank, or "too few" where there are too few
+        people to tell. Many are read from a histogram with noise shaped along values. The plan takes what errs least,
+        and ``plan.alternatives`` shows the others. Finer edges cost little. People and rows are counted, and values
+        outside the edges left out, as by `histogram`.
         """
         check_given("at_most", at_most, "a whole number, or left out for quantiles", ROWS_FOUND)
         check_given("edges", edges, "a list of ascending numbers for quantiles", EDGES_FOUND)

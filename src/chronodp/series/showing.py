@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Displayed", "drawn_ends", "drawn_places", "shown_figure", "shown_frame"]
 
-_OWN = ("covers", "time", "period", "value", "lower", "upper", "kind", "not_above", "not_below", "why")
+_OWN = ("covers", "time", "period", "value", "value_to", "lower", "upper", "kind", "not_above", "not_below", "why")
 _MOST_LINES = 24  # more cannot be told apart; the table has them all
 
 

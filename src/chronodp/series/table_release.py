@@ -37,7 +37,7 @@ class TableRelease(SignedRelease):
         """Return every period by itself."""
 
     def to_pandas(self, *, level: float = 0.95) -> pandas.DataFrame:
-        """Return a long table: time, groups, value, lower, upper; of quantiles which one, without ends of drawn edges.
+        """Return a long table: time, groups, value, lower, upper; of drawn quantiles value and value_to.
 
         With `Missing` also the same of the numbers without limits: value_all, lower_all and upper_all, which are empty
         where limits can remove anything; with ``assume="even loss"`` value_if_even, lower_if_even and upper_if_even.

@@ -151,7 +151,7 @@ class RemoteQuantilePlan(_Planned[QuantileDesign]):
 
     @property
     def rank_error(self) -> float:
-        """How many ranks a quantile is off on average, beyond what its edges cost; where edges lie evenly."""
+        """How many ranks a quantile is off on average, beyond what its bins cost; where these lie evenly."""
         return self.design.rank_error
 
 

@@ -80,7 +80,7 @@ def test_a_median_and_a_count_at_one_price(law: Law, delta: float, ledger: cdp.L
     assert isinstance(part.cost, RepeatedCost)
     assert isinstance(part.cost.cost, kind)
     assert "ranks (one deviation)" in " ".join(str(plan).split())
-    assert ("drawn edges by their range" in plan.certificate_for(seeded=False).theorem) == (law == "gaussian")
+    assert ("drawn bins by their range" in plan.certificate_for(seeded=False).theorem) == (law == "gaussian")
     made = plan.release(ledger, dataset="d", request="one", entropy=seeded(1))
     length, count = made["length"], made["trips"]
     assert isinstance(length, QuantileRelease)

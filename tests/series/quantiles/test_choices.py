@@ -1,4 +1,4 @@
-"""Drawn edges keep to their price: every table of a few people, every neighbour, every outcome."""
+"""Drawn bins keep to their price: every table of a few people, every neighbour, every outcome."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from tests.series.quantiles.worlds import Counts, Law, law_of, neighbours, ratios, tables
+from tests.series.quantiles.worlds import Counts, Law, chances, law_of, neighbours, ratios, tables
 
 from chronodp.accounting import gaussian
+from chronodp.errors import InvalidArgument
 from chronodp.privacy import BoundedRangeCost, PureCost
 from chronodp.randomness import seeded
 from chronodp.selection import ExponentialMechanism, PermuteAndFlip
-from chronodp.series.quantiles.choices import ByChoice, draw_places, edge_utilities
-from chronodp.series.quantiles.order import levels_of, steps_of
+from chronodp.series.quantiles import choices
+from chronodp.series.quantiles.choices import ByChoice, bin_utilities, choice_of, draw_bins, few_allowance
 
 EM, PF = ExponentialMechanism(), PermuteAndFlip()
-NAMES: dict[str, ExponentialMechanism | PermuteAndFlip] = {"exponential": EM, "permute and flip": PF}
 
 
-def worst(way: ByChoice, quantiles: tuple[float, ...], *, most: int = 5, bins: int = 4) -> tuple[float, float]:
+def worst(
+    way: ByChoice, quantiles: tuple[float, ...], *, most: int = 5, bins: int = 4, per_one: int = 1
+) -> tuple[float, float]:
     """Return the largest log ratio of all neighbours with at most so many people and one, and the widest range."""
-    laws = {counts: law_of(way, quantiles, counts) for counts in tables(most + 1, bins)}
+    laws = {counts: law_of(way, quantiles, counts, per_one) for counts in tables(most + 1, bins)}
     pairs = [ratios(laws[one], laws[other]) for one in tables(most, bins) for other in neighbours(one)]
     return max(max(-low, high) for low, high in pairs), max(high - low for low, high in pairs)
 
@@ -41,35 +43,91 @@ def replaced(way: ByChoice, quantiles: tuple[float, ...], *, people: int, bins: 
     return max(max(-low, high) for low, high in pairs), max(high - low for low, high in pairs)
 
 
-@pytest.mark.long
-def test_one_quantile_is_as_enumerated(golden: Any) -> None:
-    for row in golden("published/exponential_quantile.json")["enumeration_eps_1"]:
-        way = ByChoice(NAMES[row["mechanism"]], 1.0, 1, 1)
-        ratio, width = worst(way, (row["q"],))
-        assert ratio == pytest.approx(row["worst_log_ratio"], abs=2e-5)
-        assert width == pytest.approx(row["worst_range"], abs=2e-5)
-        assert ratio <= 1 + 1e-9
-        if row["mechanism"] == "exponential":
-            assert width <= 1 + 1e-9
+@pytest.mark.parametrize(("q", "ratio", "width"), [(0.5, 0.7502, 1.0), (0.25, 0.5864, 1.0), (0.9, 0.4737, 0.7778)])
+def test_one_quantile_is_as_enumerated(q: float, ratio: float, width: float) -> None:
+    """Every table of at most five people in two to four bins, with every neighbour, at epsilon 1."""
+    found = [worst(ByChoice(EM, 1.0, 1, 1), (q,), bins=bins, per_one=2**10) for bins in (2, 3, 4)]
+    assert max(one for one, _ in found) == pytest.approx(ratio, abs=5e-4)
+    assert max(one for _, one in found) == pytest.approx(width, abs=2e-4)
+    for bins in (2, 3, 4):
+        assert max(worst(ByChoice(EM, 1.0, 1, 1), (q,), bins=bins)) <= 1 + 1e-9
+        assert worst(ByChoice(PF, 1.0, 1, 1), (q,), bins=bins)[0] <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ((1, 0, 3, 1), [0.0090741, 0.0090741, 0.0406673, 0.0090741, 0.9321104]),
+        ((0, 0, 0, 0), [0.0119048] * 4 + [0.952381]),
+        ((0, 40, 0, 0), [2.0537e-9, 0.9963811, 2.0537e-9, 2.0537e-9, 0.0036189]),
+    ],
+)
+def test_bins_have_the_stated_probabilities(counts: Counts, expected: list[float]) -> None:
+    # Utilities are whole, here in thousandths of a person: that much "too few" is likelier than by the formula.
+    assert chances(ByChoice(EM, 1.0, 1, 1), 0.5, counts, 2**10) == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_steeper_too_few_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slope of one a person where the median's utilities move by a half: a range of 1.5 for a claimed 1."""
+
+    def steep(counts: Any, q: Fraction, allowance: int) -> Any:
+        found = bin_utilities(counts, q, allowance)
+        found[:, -1] = allowance - q.denominator * counts.sum(axis=1)
+        return found
+
+    monkeypatch.setattr("tests.series.quantiles.worlds.bin_utilities", steep)
+    chances.cache_clear()
+    assert worst(ByChoice(EM, 1.0, 1, 1), (0.5,))[1] == pytest.approx(1.5, abs=1e-3)
+    chances.cache_clear()
+
+
+@pytest.mark.parametrize("mechanism", [EM, PF], ids=str)
+@pytest.mark.parametrize("q", [0.5, 0.9])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_a_wrong_bin_is_seldom_shown(mechanism: Any, q: float, epsilon: float) -> None:
+    """Whatever the table: a bin half a side or more away from the quantile is shown in at most 5 of 100 draws."""
+    way, most = ByChoice(mechanism, epsilon, 1, 1), 0.0
+    for n in (*range(0, 60, 6), 100, 300, 1000, 3000):
+        for bins in (10, 100):
+            spread = np.bincount(np.linspace(0, bins - 1e-9, n).astype(int), minlength=bins)
+            one, ends = np.zeros(bins, int), np.zeros(bins, int)
+            one[bins // 3], ends[0], ends[-1] = n, n // 2, n - n // 2
+            for counts in (spread, one, ends):
+                law = np.array(chances(way, q, tuple(counts.tolist())))[:-1]
+                past = np.concatenate(([0], np.cumsum(counts))) - q * n
+                rank = np.maximum(0, np.maximum(past[:-1], -past[1:]))
+                most = max(most, float(law[rank >= min(q, 1 - q) * n / 2 - 1e-9].sum()))
+    assert most <= 0.05
+    # Without "too few" every bin of an empty cell would be shown, and of a small one nearly so.
+    assert most > (0.02 if mechanism is EM else 0.005)
+
+
+def test_half_of_the_draws_show_a_bin_from_the_people_told() -> None:
+    for q, people in ((0.5, 105), (0.9, 943)):
+        way = ByChoice(EM, 0.378, 1, 1)
+        needed = way.needed(q, 1000)
+        assert needed == pytest.approx(people, abs=1)
+        place = 400
+        for count, shown in ((needed * 5 // 4, True), (needed * 3 // 4, False)):
+            counts = tuple(count if bin_ == place else 0 for bin_ in range(1000))
+            assert (chances(way, q, counts)[-1] < 0.5) == shown
 
 
 def test_permute_and_flip_has_no_bounded_range() -> None:
     # Charged as the exponential mechanism is, by 0.627 ε of μ, it would cost too little: its range is wider than ε.
     _, width = worst(ByChoice(PF, 1.0, 1, 1), (0.5,))
-    assert width > 1.4
+    assert width > 1.01
     assert isinstance(ByChoice(PF, 1.0, 1, 1).part, PureCost)
     assert isinstance(ByChoice(EM, 1.0, 1, 1).part, BoundedRangeCost)
 
 
-@pytest.mark.parametrize("mechanism", [EM, PF], ids=str)
-def test_half_a_change_at_the_ninth_decile_is_caught(mechanism: ExponentialMechanism | PermuteAndFlip) -> None:
+def test_half_a_change_at_the_ninth_decile_is_caught() -> None:
     class Halved(ByChoice):
-        def change(self, step: Any) -> Fraction:
-            del step
+        def change(self, q: Fraction) -> Fraction:
+            del q
             return Fraction(1, 2)  # right at the median alone
 
-    assert worst(ByChoice(mechanism, 1.0, 1, 1), (0.9,), most=9, bins=2)[0] <= 1
-    assert worst(Halved(mechanism, 1.0, 1, 1), (0.9,), most=9, bins=2)[0] > 1.2
+    assert worst(Halved(EM, 1.0, 1, 1), (0.9,))[1] == pytest.approx(1.4, abs=1e-3)
 
 
 def divergence(one: Law, other: Law, epsilon: float) -> float:
@@ -81,57 +139,34 @@ def under(mu: float, epsilon: float) -> float:
     return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.3, 0.5])
-def test_permute_and_flip_at_the_price_of_a_bounded_range_is_caught(epsilon: float) -> None:
-    """Nine people below the only inner edge, and one more above: at 0.627 ε of μ it tells more than is paid."""
-    cheap, paid = gaussian.mu(BoundedRangeCost(1.0)), gaussian.mu(PureCost(1.0))
-    for mechanism in (EM, PF):
-        one, other = (law_of(ByChoice(mechanism, 1.0, 1, 1), (0.5,), counts) for counts in ((9, 0), (9, 1)))
-        found = max(divergence(one, other, epsilon), divergence(other, one, epsilon))
-        assert found <= under(paid, epsilon) + 1e-12
-        assert (found > under(cheap, epsilon) + 0.03) == (mechanism is PF)
-
-
 @pytest.mark.long
-def test_several_quantiles_cost_their_levels(golden: Any) -> None:
-    row = golden("published/exponential_quantile.json")["recursive_three_quantiles_two_levels_of_half"]
-    quantiles, way = (0.25, 0.5, 0.75), ByChoice(EM, 0.5, 1, 1)
-    found, width = worst(way, quantiles, most=4)
-    assert found == pytest.approx(row["worst"], abs=1e-5)
-    assert found <= row["claimed"]
-    # Where a band lies may hang on earlier choices, so levels' widths do not add up to one range: their costs do.
-    assert width > row["claimed"]
+def test_several_quantiles_cost_one_draw_each() -> None:
+    quantiles, way = (0.25, 0.5, 0.75), ByChoice(EM, 1 / 3, 1, 1)
+    found, width = worst(way, quantiles, most=4, bins=3)
+    assert found <= 1 + 1e-9
+    assert width <= 1 + 1e-9  # no band hangs on an earlier choice, so ranges add up
     mu = gaussian.mu(way.cost(3))
     for one in tables(3, 3):
         for other in neighbours(one):
             laws = law_of(way, quantiles, one), law_of(way, quantiles, other)
             for epsilon, (first, second) in itertools.product((0.0, 0.2, 0.5), (laws, laws[::-1])):
                 assert divergence(first, second, epsilon) <= under(mu, epsilon) + 1e-12
-    assert worst(ByChoice(PF, 0.5, 1, 1), quantiles, most=4)[0] <= 1
+    assert worst(ByChoice(PF, 1 / 3, 1, 1), quantiles, most=3, bins=3)[0] <= 1
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "one", "other", "cheap"),
-    [
-        (EM, (1, 0, 596, 0, 219, 24), (0, 0, 596, 0, 219, 25), 1.1267),
-        (PF, (1, 60, 20, 0), (0, 60, 20, 1), 1.0609),
-    ],
-    ids=str,
-)
-def test_a_replaced_person_pays_two_steps_a_level(
-    mechanism: ExponentialMechanism | PermuteAndFlip, one: Counts, other: Counts, cheap: float
-) -> None:
-    quantiles = (0.02, 0.5, 0.98)
+@pytest.mark.parametrize("mechanism", [EM, PF], ids=str)
+def test_a_replaced_person_in_two_groups_pays_two_steps(mechanism: ExponentialMechanism | PermuteAndFlip) -> None:
+    """The old leaves one group and the new joins another: two choices move, and each must pay for half of it."""
 
-    def ratio(way: ByChoice) -> float:
-        low, high = ratios(law_of(way, quantiles, one), law_of(way, quantiles, other))
-        return max(-low, high)
+    def both(way: ByChoice) -> float:
+        one = [ratios(law_of(way, (0.5,), counts), law_of(way, (0.5,), other)) for counts, other in STEPS]
+        return max(high for _, high in one) + max(-low for low, _ in one)
 
-    twice = ByChoice(mechanism, 0.5, 1, 2, 2)
-    assert ratio(twice) <= 1
-    assert replaced(twice, (0.25, 0.5, 0.75), people=4, bins=3)[0] <= 1
-    # With no utility moved by more than 1, and one choice a level paid, two parts change for the price of one.
-    assert ratio(ByChoice(mechanism, 0.5, 1, 1, 1, in_place=True)) == pytest.approx(cheap, abs=1e-3)
+    assert both(ByChoice(mechanism, 1.0, 1, 2, 2)) <= 1
+    assert both(ByChoice(mechanism, 1.0, 1, 1, 1)) > 1
+
+
+STEPS = [(one, other) for one in tables(8, 2) for other in neighbours(one)]
 
 
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
@@ -150,16 +185,26 @@ def test_two_choices_do_not_pay_for_one_of_twice_the_range_in_gaussian_terms() -
     assert once == pytest.approx(2 * twice, rel=1e-3)  # two ranges of half the size cost √2 times one of them
 
 
+def in_order(law: Law, bins: int) -> Law:
+    """Return the law of what is released: bins that rise with their quantiles, "too few" where it was drawn."""
+    found: Law = {}
+    for drawn, chance in law.items():
+        rising = iter(sorted(place for place in drawn if place < bins))
+        kept = tuple(place if place == bins else next(rising) for place in drawn)
+        found[kept] = found.get(kept, 0.0) + chance
+    return found
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("mechanism", [EM, PF], ids=str)
-def test_edges_are_drawn_with_the_law_that_was_enumerated(
+def test_bins_are_drawn_with_the_law_that_was_enumerated(
     mechanism: ExponentialMechanism | PermuteAndFlip, trials: Any
 ) -> None:
-    counts: Counts = (3, 0, 4, 1)
-    way, quantiles = ByChoice(mechanism, 0.8, 1, 1), (0.25, 0.5, 0.9)
+    counts: Counts = (8, 3, 12, 9)
+    way, quantiles = ByChoice(mechanism, 0.4, 1, 1), (0.25, 0.5)
     replicas = trials(100_000, least=4_000)
-    drawn = draw_places(way, quantiles, np.tile(np.array(counts), (replicas, 1)), 1, seeded("edges"))
-    law = law_of(way, quantiles, counts)
+    drawn = draw_bins(way, quantiles, np.tile(np.array(counts), (replicas, 1)), 1, seeded("bins"))
+    law = in_order(law_of(way, quantiles, counts), len(counts))
     seen = dict.fromkeys(law, 0)
     for row in drawn.tolist():
         seen[tuple(row)] += 1
@@ -168,31 +213,41 @@ def test_edges_are_drawn_with_the_law_that_was_enumerated(
         return math.fsum((seen[one] - replicas * p) ** 2 / (replicas * p) for one, p in expected.items())
 
     # A sum of squares of so many outcomes exceeds its mean by 8 deviations and more with probability below 1e-9.
+    law = {one: p for one, p in law.items() if p * replicas > 5}
     count = len(law)
     assert distance(law) < count + 10 * (2 * count) ** 0.5 + 60
-    assert distance(law_of(replace(way, epsilon=1.6), quantiles, counts)) > count + 10 * (2 * count) ** 0.5 + 60
+    wrong = in_order(law_of(replace(way, epsilon=0.8), quantiles, counts), len(counts))
+    assert distance({one: wrong[one] for one in law}) > count + 10 * (2 * count) ** 0.5 + 60
 
 
-def test_order_is_kept_and_levels_are_few() -> None:
+def test_bins_are_put_in_order_and_too_few_stays() -> None:
     quantiles = tuple(round(0.01 * index, 2) for index in range(1, 100))
-    assert levels_of(99) == 7 == 1 + max(step.level for step in steps_of(quantiles))
-    assert sorted(step.index for step in steps_of(quantiles)) == list(range(99))
     counts = np.random.default_rng(1).integers(0, 9, (4, 60))
-    drawn = draw_places(ByChoice(PF, 0.1, 1, 1), quantiles, counts, 1, seeded(1))
-    assert np.all(np.diff(drawn, axis=1) >= 0)
+    drawn = draw_bins(ByChoice(PF, 0.1, 1, 1), quantiles, counts, 1, seeded(1))
+    for row in drawn:
+        assert np.all(np.diff(row[row < 60]) >= 0)
     assert drawn.min() >= 0
     assert drawn.max() <= 60
+    mixed = choices._in_order(np.array([[3, 9, 1, 2], [9, 9, 9, 9]]), 9)
+    assert mixed.tolist() == [[1, 9, 2, 3], [9, 9, 9, 9]]
 
 
 def test_utilities_of_any_size_are_whole() -> None:
-    target = Fraction(1, 10)
-    few = np.array([0, 3, 10], np.int64)
-    assert edge_utilities(few, target).tolist() == [-10, -20, -90]
+    few = np.array([[3, 7, 0]], np.int64)  # the first decile is the first of ten people
+    assert bin_utilities(few, Fraction(1, 10), 50).tolist() == [[0, -20, -90, 45]]
     many = few * 2**58
-    assert edge_utilities(many, target).tolist() == [-10 * 2**58, -20 * 2**58, -90 * 2**58]
+    assert bin_utilities(many, Fraction(1, 10), 50).tolist() == [[0, -20 * 2**58, -90 * 2**58, 50 - 5 * 2**58]]
+    odd = bin_utilities(np.array([[2, 1]]), Fraction(1, 10), 50)
+    assert odd.tolist() == [[0, -17, 49]]  # 50 - 1.5, rounded up: "too few" is drawn more often, never less
 
 
-def test_an_empty_part_is_its_own_edge() -> None:
-    counts = np.array([[0, 0, 0]])
-    drawn = draw_places(ByChoice(PF, 1e-3, 1, 1), (0.2, 0.4, 0.6, 0.8), counts, 1, seeded(2))
-    assert np.all(np.diff(drawn) >= 0)
+def test_the_allowance_is_as_likely_as_it_is_told() -> None:
+    for bins, epsilon in ((1, 1.0), (1000, 1e-4), (10_000, 20.0)):
+        design = choice_of(ByChoice(EM, epsilon, 1, 1), Fraction(9, 10), bins, 1)
+        told = 2 * 9 / epsilon * math.log(bins / 0.05)
+        assert told <= few_allowance(design) <= told * (1 + 1e-3) + 2
+
+
+def test_a_price_too_small_for_any_table_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="epsilon"):
+        ByChoice(EM, 1e-9, 1, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
 from chronodp.ledger import MOST_LISTED
 from chronodp.privacy import Event, Grid, User, UserPeriod, Window
 from chronodp.randomness import seeded
+from chronodp.selection import PermuteAndFlip
 from chronodp.series import QuantilePlan, QuantileRelease, ask_for
 from chronodp.series.measures import quantiles_of
 from chronodp.series.quantile_reading import read_quantiles
-from chronodp.series.quantiles.choices import ByChoice, draw_places
+from chronodp.series.quantiles.choices import ByChoice, bin_utilities, draw_bins
 from chronodp.series.quantiles.moves import moves_of
 from chronodp.series.quantiles.planner import design_quantiles
 from chronodp.series.table import Table
@@ -91,7 +93,10 @@ def mean_error(bins: int, fractions: tuple[float, ...], epsilon: float, replicas
     floor = float(np.abs(running[:, None] - wanted).min(axis=0).mean())
     many, entropy = np.tile(counts, (replicas, 1)), seeded(f"{bins} {len(fractions)} {epsilon}")
     if isinstance(best.way, ByChoice):
-        ranks = running[draw_places(best.way, fractions, many, 1, entropy)]
+        places = draw_bins(best.way, fractions, many, 1, entropy)
+        past = running[:, None] - wanted
+        off = np.maximum(0, np.maximum(past[:-1], -past[1:]))
+        ranks = wanted + np.take_along_axis(off, places, axis=0)
     else:
         noisy = Grid(best.way.noise.step).to_values(best.way.draw(many * round(1 / best.way.noise.step), entropy))
         half = [np.zeros((replicas, bins - 1)) for _ in fractions]
@@ -140,18 +145,20 @@ FINE = np.linspace(0, 8, 401).tolist()
 
 
 @pytest.mark.long
-def test_few_quantiles_are_drawn_edges(people: pandas.DataFrame, ledger: cdp.Ledger, tmp_path: Path) -> None:
+def test_few_quantiles_are_drawn_bins(people: pandas.DataFrame, ledger: cdp.Ledger, tmp_path: Path) -> None:
     plan = series(people).quantiles("v", [0.1, 0.5, 0.9], edges=FINE).plan(epsilon=4.0)
     assert isinstance(plan, QuantilePlan)
     assert "drawn" in plan.alternatives["way"][0]
     made = plan.release(ledger, dataset="d", request="q", entropy=seeded(1))
     frame = made.to_pandas()
-    assert list(frame.columns) == ["time", "quantile", "value"]
+    assert list(frame.columns) == ["time", "quantile", "value", "value_to", "why"]
+    assert np.allclose(frame["value_to"] - frame["value"], 0.02)
+    assert frame["why"].isna().all()
     for day in pandas.date_range("2026-01-01", periods=4):
         part, values = frame[frame["time"] == day.tz_localize("UTC")], people.loc[people["t"] == day, "v"]
         for q, value in zip(part["quantile"], part["value"], strict=True):
             assert abs((values < value).mean() - q) < 0.05
-    assert "no interval" in made.each_period().note
+    assert "away from the true quantile" in made.each_period().note
     assert made.quantile(0.5).to_pandas()["value"].tolist() == frame.loc[frame["quantile"] == 0.5, "value"].tolist()
     with pytest.raises(InvalidArgument, match="drawn for these"):
         made.quantile(0.4)
@@ -161,13 +168,68 @@ def test_few_quantiles_are_drawn_edges(people: pandas.DataFrame, ledger: cdp.Led
     assert str(QuantileRelease.load(made.save(tmp_path / "q.json"))) == str(made)
     shown = made._repr_html_()
     assert "<td>0.5</td>" in shown
-    assert "no interval of values" in shown
-    assert "<b>Errors</b>: In 95 of 100 cases" in shown
+    assert "<b>Errors</b>: Each is a bin, from value up to value_to: in 95 of 100 cases" in shown
     assert "Bands" not in shown
     page = made.report(tmp_path / "q.html").read_text(encoding="utf-8")
-    assert "Each line shows released values. In 95 of 100 cases" in page
+    assert "Each line shows released values. Each is a bin, from value up to value_to" in page
+    assert "value_to" in page.partition("<tbody")[0]
     assert "band" not in page.partition("<script")[0]
     assert "permute-and-flip" in made.certificate.mechanism
+
+
+def till(rows: int, value: float, ledger: cdp.Ledger, request: str, **price: float) -> pandas.DataFrame:
+    """The median of what so many people pay in February, in bins of a tenth; nobody pays anything in January."""
+    paid = pandas.DataFrame({"t": "2026-02-03", "u": [f"p{one}" for one in range(rows)], "v": value})
+    months = {"every": "1mo", "start": "2026-01-01", "end": "2026-03-01"}
+    asked = cdp.TimeSeries(paid, time="t", user="u", unit=cdp.User(), max_periods=1, **months)
+    plan = asked.quantiles("v", [0.5], edges=(np.arange(1001) / 10).tolist()).plan(**price)
+    return plan.release(ledger, dataset="d", request=request, entropy=seeded(request)).to_pandas()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("price", [{"epsilon": 1.0}, {"epsilon": 1.0, "delta": 1e-6}], ids=["pure", "delta"])
+def test_medians_of_a_tie_are_its_bin_and_an_empty_month_says_too_few(
+    price: dict[str, float], ledger: cdp.Ledger
+) -> None:
+    frames = [till(5_000, 9.99, ledger, f"tie {index}", **price) for index in range(20)]
+    february = pandas.concat([frame.iloc[[1]] for frame in frames])
+    assert (february["value"] == 9.9).all()
+    assert (february["value_to"] == 10.0).all()
+    assert february["why"].isna().all()
+    january = pandas.concat([frame.iloc[[0]] for frame in frames])
+    empty = january["why"].eq("too few")
+    assert january.loc[empty, ["value", "value_to"]].isna().all().all()
+    assert empty.sum() >= 14  # of 20 at .95 each: fewer with probability below 1e-4
+
+
+@pytest.mark.long
+def test_an_empty_cell_says_too_few_in_nineteen_of_twenty_draws(trials: Any) -> None:
+    draws = trials(20_000, least=4_000)
+    for way in (
+        design.way
+        for delta in (0.0, 1e-6)
+        for design in design_quantiles(table(fractions=(0.9,)), epsilon=1.0, delta=delta, tuned_for=EachPeriod())
+    ):
+        if isinstance(way, ByChoice):
+            drawn = draw_bins(way, (0.9,), np.zeros((draws, 40), np.int64), 1, seeded(str(way)))
+            assert (drawn == 40).mean() > 0.95 - 6 * (0.95 * 0.05 / draws) ** 0.5
+
+
+def test_edges_as_utility_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a tie all edges are as far off: without the bin between two of them any is drawn."""
+
+    def of_edges(counts: Any, q: Fraction, allowance: int) -> Any:
+        found = bin_utilities(counts, q, allowance)
+        below = np.concatenate((np.zeros((len(counts), 1), np.int64), np.cumsum(counts, axis=1)), axis=1)
+        found[:, :-1] = -abs(below * q.denominator - q.numerator * below[:, -1:])[:, :-1]
+        return found
+
+    counts = np.zeros((20, 1000), np.int64)
+    counts[:, 99] = 5_000
+    way = ByChoice(PermuteAndFlip(), 1.0, 1, 1)
+    assert (draw_bins(way, (0.5,), counts, 1, seeded("bins")) == 99).all()
+    monkeypatch.setattr("chronodp.series.quantiles.choices.bin_utilities", of_edges)
+    assert (draw_bins(way, (0.5,), counts, 1, seeded("edges")) == 99).mean() < 0.2
 
 
 @pytest.mark.long
@@ -244,7 +306,7 @@ def test_broken_texts_are_refused(people: pandas.DataFrame, ledger: cdp.Ledger) 
         .release(ledger, dataset="d", request="b", entropy=seeded(1))
     )
     content = dict(made._content)
-    for drawn in ([], [401] * 4, [-1] * 4, [0.5] * 4, "0000", [2**70] * 4):
+    for drawn in ([], [402] * 4, [-1] * 4, [0.5] * 4, "0000", [2**70] * 4):
         made.__dict__.pop("_drawn", None)
         made.__dict__["_content"] = {**content, "drawn": drawn}
         with pytest.raises(UnknownDocument):

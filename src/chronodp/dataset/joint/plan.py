@@ -233,7 +233,7 @@ class PlanTogether(ReleasePlan[Ready, ReleaseTogether]):
         parts = self.parts.values()
         notes = [", alerts by their largest loss"] if any(isinstance(part.cost, PureCost) for part in parts) else []
         if any(isinstance(part, QuantilePart) and part.drawn for part in parts):
-            notes.append(", drawn edges by their range")
+            notes.append(", drawn bins by their range")
         return Certificate(
             mechanism=f"{len(self.parts)} of {len(self.asked)} queries with noise of their own, the others read from "
             f"them: {'; '.join(f'{name}, {one}' for name, one in self._described)}{found and f'; {found}'}",

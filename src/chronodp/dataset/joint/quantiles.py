@@ -74,12 +74,12 @@ class QuantilePart(PlanPart):
 
     @property
     def drawn(self) -> bool:
-        """Whether edges are drawn, and not read from a histogram."""
+        """Whether bins are drawn, and not read from a histogram."""
         return self.plan.design.drawn
 
     @property
     def rmse(self) -> float:
-        """The root mean squared error of one rank, beyond what edges cost; where edges lie evenly."""
+        """The root mean squared error of one rank, beyond what bins cost; where these lie evenly."""
         return self.plan.design.rank_rmse
 
     @property

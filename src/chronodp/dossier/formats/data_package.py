@@ -21,7 +21,7 @@ from chronodp.dossier.words import title_of
 
 __all__ = ["data_package", "slug"]
 
-_VALUES = ("value", "lower", "upper")
+_VALUES = ("value", "value_to", "lower", "upper")
 _OF_STREAMS = {
     "step": ("integer", "Which step, from 1."),
     "key": ("integer", "Which of the stream's series, from 0."),
@@ -81,7 +81,11 @@ def _fields(one: Published, known: dict[str, Measured]) -> Iterator[dict[str, An
     units = {asked.unit for asked in known.values()}
     unit = units.pop() if len(units) == 1 else ""
     for name, kind in first.dtypes.items():
-        about = {"lower": f"Lower end of the {LEVEL:.0%} interval.", "upper": f"Upper end of the {LEVEL:.0%} interval."}
+        about = {
+            "value_to": "Upper end of the bin, of which value is the lower end.",
+            "lower": f"Lower end of the {LEVEL:.0%} interval.",
+            "upper": f"Upper end of the {LEVEL:.0%} interval.",
+        }
         field = _column(str(name), _KINDS.get(kind.kind, "string"), about.get(str(name), ""))
         yield {**field, "unit": unit} if unit and name in _VALUES else field
 

@@ -1,11 +1,10 @@
-"""Quantiles by the error of their ranks: edges that are drawn, or a histogram with noise shaped along values."""
+"""Quantiles by the error of their ranks: bins that are drawn, or a histogram with noise shaped along values."""
 
-from chronodp.series.quantiles.choices import ByChoice, choice_of, draw_places, edge_utilities
+from chronodp.series.quantiles.choices import ByChoice, bin_utilities, choice_of, draw_bins, few_allowance
 from chronodp.series.quantiles.describe import describe_quantiles
 from chronodp.series.quantiles.design import QuantileDesign
 from chronodp.series.quantiles.moves import rank_change
 from chronodp.series.quantiles.opening import open_release
-from chronodp.series.quantiles.order import Step, steps_of
 from chronodp.series.quantiles.plan import QuantilePlan, make_quantile_plan
 from chronodp.series.quantiles.release import QuantileRelease
 
@@ -14,13 +13,12 @@ __all__ = [
     "QuantileDesign",
     "QuantilePlan",
     "QuantileRelease",
-    "Step",
+    "bin_utilities",
     "choice_of",
     "describe_quantiles",
-    "draw_places",
-    "edge_utilities",
+    "draw_bins",
+    "few_allowance",
     "make_quantile_plan",
     "open_release",
     "rank_change",
-    "steps_of",
 ]

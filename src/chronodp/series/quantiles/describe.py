@@ -28,7 +28,8 @@ def describe_quantiles(design: QuantileDesign) -> list[tuple[str, str]]:
         *([] if table.columns is None else [("Columns", "; ".join(map(str, table.columns)))]),
         *([] if table.reading is None else [("Read", str(table.reading))]),
         ("Way", str(design.way)),
-        ("Error", f"about {design.rank_error:.3g} ranks on average, beyond what edges cost; {rank_words(design)}"),
+        ("Error", f"about {design.rank_error:.3g} ranks on average, beyond the width of bins; {rank_words(design)}"),
+        *_too_few(design),
         ("Price", _price(design)),
         ("Adversary", guesses(_right(design))),
         *weak(design.epsilon, design.delta, _right(design)),
@@ -37,13 +38,36 @@ def describe_quantiles(design: QuantileDesign) -> list[tuple[str, str]]:
 
 def rank_words(design: QuantileDesign, level: float = 0.95) -> str:
     """Return what is known of every value's error in words."""
-    if not isinstance(design.way, ByChoice):
+    way = design.way
+    if not isinstance(way, ByChoice):
         return f"intervals of edges cover noise in {100 * level:g} of 100 cases"
-    most = max(design.rank_bounds(level))
-    return (
-        f"in {100 * level:g} of 100 cases the value shown is at most {most:,.4g} people further from the true quantile "
-        "than the best edge; drawn edges have no interval of values"
-    )
+    # All of a cell keep to their bounds together: putting them in order makes the farthest no farther.
+    each = 1 - (1 - level) / len(design.quantiles)
+    most = max(way.shortfall(q, design.bins, each) for q in design.quantiles)
+    return f"in {100 * level:g} of 100 cases the bin shown is at most {most:,.4g} {_who(design)} away from the true quantile"
+
+
+def _who(design: QuantileDesign) -> str:
+    return "people" if design.table.measure.row_weight is None else "rows"
+
+
+def _too_few(design: QuantileDesign) -> list[tuple[str, str]]:
+    """Say how many people a cell needs before it shows anything."""
+    way, who = design.way, _who(design)
+    if not isinstance(way, ByChoice):
+        return []
+    needed = ", ".join(f"{way.needed(q, design.bins):,} {who} for quantile {q:g}" for q in design.quantiles[:_SHOWN])
+    more = ", …" if len(design.quantiles) > _SHOWN else ""
+    return [
+        (
+            "Too few",
+            f"half of the draws show a bin from about {needed}{more}; with fewer more of them say 'too few', with "
+            "nobody at least 95 of 100 do",
+        )
+    ]
+
+
+_SHOWN = 9
 
 
 def _price(design: QuantileDesign) -> str:

@@ -6,14 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from chronodp.privacy import Claim, Cost, document
 from chronodp.series.design import Design
 from chronodp.series.noise import Noise
 from chronodp.series.quantiles.choices import ByChoice
 from chronodp.series.quantiles.histograms import ByHistogram
-from chronodp.series.quantiles.order import levels_of, steps_of
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod
@@ -21,8 +18,7 @@ from chronodp.series.workloads import EachPeriod
 __all__ = ["QuantileDesign"]
 
 _ARGUMENT = "docs/explanation/proofs/quantiles.md"
-_NORMAL, _LAPLACE = math.sqrt(2 / math.pi), math.sqrt(0.5)  # the mean size of a draw of deviation 1
-_PARTS = 2.0**-10  # of a row, where rows are weighed and edges drawn
+_PARTS = 2.0**-10  # of a row, where rows are weighed and bins drawn
 
 
 @document("quantile_design")
@@ -54,7 +50,7 @@ class QuantileDesign:
 
     @property
     def drawn(self) -> bool:
-        """Whether quantiles are drawn edges, and not read from a histogram."""
+        """Whether quantiles are drawn bins, and not read from a histogram."""
         return isinstance(self.way, ByChoice)
 
     @property
@@ -92,58 +88,23 @@ class QuantileDesign:
 
     @cached_property
     def rank_error(self) -> float:
-        """How many ranks a quantile is off on average, beyond what its edges cost; where edges lie evenly."""
+        """How many ranks a quantile is off on average, beyond what its bins cost; where these lie evenly."""
         if isinstance(self.way, ByHistogram):
             return self.way.rank_error(self.quantiles, self.bins)
-        errors = [_mean_size(row) for row in self._weights(self.way)]
-        return math.fsum(errors) / len(errors)
+        # Laplace's law, whose mean size is its scale.
+        return math.fsum(map(self.way.spread, self.quantiles)) / len(self.quantiles)
 
     @cached_property
     def rank_rmse(self) -> float:
-        """The root mean squared error of a rank, beyond what its edges cost; where edges lie evenly."""
+        """The root mean squared error of a rank, beyond what its bins cost; where these lie evenly."""
         if isinstance(self.way, ByHistogram):
             return self.way.rank_rmse(self.quantiles, self.bins)
-        squares = [2 * float((row**2).sum()) for row in self._weights(self.way)]
+        squares = [2 * self.way.spread(q) ** 2 for q in self.quantiles]
         return math.sqrt(math.fsum(squares) / len(squares))
 
     def with_ranges(self, whole: float) -> QuantileDesign:
-        """Return the design with drawn edges whose ranges are at most so large, as the root of the sum of squares."""
+        """Return the design with drawn bins whose ranges are at most so large, as the root of the sum of squares."""
         if not isinstance(self.way, ByChoice):
             return self
-        each = whole / math.sqrt(self.way.periods * levels_of(len(self.quantiles)))
+        each = whole / math.sqrt(self.way.periods * len(self.quantiles))
         return replace(self, way=replace(self.way, epsilon=min(self.way.epsilon, each)))
-
-    def _weights(self, way: ByChoice) -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
-        """Return what every choice's own error, a Laplace draw, adds to that of each quantile."""
-        found = np.zeros((len(self.quantiles), len(self.quantiles)))
-        for step in steps_of(self.quantiles):
-            # B = B_low + q' (B_high - B_low) + its own error, so errors of the part's ends come with these weights.
-            share = float(step.target)
-            if step.low is not None:
-                found[step.index] += (1 - share) * found[step.low]
-            if step.high is not None:
-                found[step.index] += share * found[step.high]
-            found[step.index, step.index] += way.spread(step)
-        return list(found)
-
-    def rank_bounds(self, level: float) -> tuple[float, ...]:
-        """Return how many ranks each quantile is off at most beyond its edges, at a level; of drawn edges only."""
-        if not isinstance(self.way, ByChoice):
-            raise AssertionError("asked of drawn edges only")
-        # All choices on the way to a quantile, at most one a level, keep to their bounds together.
-        each = 1 - (1 - level) / levels_of(len(self.quantiles))
-        found = [0.0] * len(self.quantiles)
-        for step in steps_of(self.quantiles):
-            share = float(step.target)
-            low = 0.0 if step.low is None else found[step.low]
-            high = 0.0 if step.high is None else found[step.high]
-            found[step.index] = self.way.shortfall(step, self.bins + 1, each) + (1 - share) * low + share * high
-        return tuple(found)
-
-
-def _mean_size(weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """Return the mean size of a sum of Laplace draws: between that of one and that of a normal law, by its kurtosis."""
-    squares = weights**2
-    total = float(squares.sum())
-    alone = float((squares**2).sum()) / total**2
-    return math.sqrt(2 * total) * (_NORMAL - (_NORMAL - _LAPLACE) * alone)

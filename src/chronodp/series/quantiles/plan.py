@@ -12,7 +12,7 @@ from chronodp.privacy import Certificate, Guarantee
 from chronodp.randomness import Entropy
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.plan import Origin, Plan, Quanta, Terms
-from chronodp.series.quantiles.choices import ByChoice, draw_places
+from chronodp.series.quantiles.choices import ByChoice, draw_bins
 from chronodp.series.quantiles.describe import describe_quantiles
 from chronodp.series.quantiles.design import QuantileDesign
 from chronodp.series.quantiles.planner import design_quantiles
@@ -49,7 +49,7 @@ class QuantilePlan(TablePlan[Quanta, QuantileRelease]):
 
     @property
     def rank_error(self) -> float:
-        """How many ranks a quantile is off on average, beyond what its edges cost; where edges lie evenly."""
+        """How many ranks a quantile is off on average, beyond what its bins cost; where these lie evenly."""
         return self.design.rank_error
 
     @property
@@ -82,7 +82,7 @@ class QuantilePlan(TablePlan[Quanta, QuantileRelease]):
         design = self.design
         counts = numbers.reshape(-1, design.bins)
         if isinstance(design.way, ByChoice):
-            drawn = draw_places(design.way, design.quantiles, counts, round(1 / design.step), entropy)
+            drawn = draw_bins(design.way, design.quantiles, counts, round(1 / design.step), entropy)
         else:
             drawn = design.way.draw(counts, entropy)
         return quantile_text(design, drawn)

@@ -19,7 +19,6 @@ from chronodp.series.quantiles.choices import ByChoice
 from chronodp.series.quantiles.design import QuantileDesign
 from chronodp.series.quantiles.histograms import Along, ByHistogram
 from chronodp.series.quantiles.moves import Moves, moves_of
-from chronodp.series.quantiles.order import levels_of
 from chronodp.series.shapes.toeplitz import SquareRoot, White
 from chronodp.series.shaping import LONGEST_FILTER, rounding_bound
 from chronodp.series.split import choice_price
@@ -58,20 +57,17 @@ def design_quantiles(table: Table, *, epsilon: float, delta: float, tuned_for: W
 
 
 def _choices(table: Table, moves: Moves, epsilon: float, delta: float) -> ByChoice:
-    """Return the drawn edges: permute-and-flip in a pure price, which it uses best; else what has a bounded range."""
-    count = len(table.measure.asked_quantiles)
-    levels = levels_of(count)
-    # Where the old and the new share the only choice there is, no utility moves by more than one of their weights.
-    in_place = moves.steps == 2 and moves.stays and levels == 1
+    """Return the drawn bins: permute-and-flip in a pure price, which it uses best; else what has a bounded range."""
+    # Where the old and the new share every choice that they move, no utility moves by more than one of their weights.
+    in_place = moves.steps == 2 and moves.stays
     weight = moves.weight * (1 if in_place else moves.steps)
-    parts = moves.groups * 2 ** (levels - 1)
-    moved = min(weight, moves.steps * parts) if moves.of_people else moves.steps * parts
+    moved = moves.steps * moves.groups
     return ByChoice(
         ExponentialMechanism() if delta else PermuteAndFlip(),
-        choice_price(epsilon, delta, moves.periods * levels),
+        choice_price(epsilon, delta, moves.periods * len(table.measure.asked_quantiles)),
         moves.periods,
         weight,
-        max(1, moved),
+        max(1, min(weight, moved) if moves.of_people else moved),
         in_place,
     )
 

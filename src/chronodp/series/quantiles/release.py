@@ -1,4 +1,4 @@
-"""Released quantiles: a value for each, with an interval of edges where a histogram was released."""
+"""Released quantiles: a drawn bin for each, or a value with an interval of edges where a histogram was released."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from chronodp.series.quantiles.describe import describe_quantiles, rank_words
 from chronodp.series.quantiles.design import QuantileDesign
 from chronodp.series.quantiles.histograms import ByHistogram
 from chronodp.series.readings.axes import Columns
+from chronodp.series.readings.cells import NONE, TOO_FEW, Cells
 from chronodp.series.reporting import report_view
 from chronodp.series.table_release import TableRelease
 from chronodp.series.views import View
@@ -48,35 +49,43 @@ class QuantileView(View):
     """Quantiles as people look at them: a row for every period, group and quantile.
 
     Attributes:
-        drawn: whether they are drawn edges, which have no interval of values.
+        drawn: whether they are drawn bins: a value is then the lower end of its bin, and no point within it is told.
     """
 
     drawn: bool = False
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a long table: time (or period), groups, quantile, value; lower and upper where there are intervals."""
+        """Return a long table: time (or period), groups, quantile, value, and lower and upper of an interval.
+
+        Of drawn bins value and value_to, the ends of the bin, and why: "too few" where there is none.
+        """
         frame = super(QuantileView, self).to_pandas()  # slots make the class anew
         frame["quantile"] = frame["quantile"].astype(np.float64)
-        return frame.drop(columns=["lower", "upper"]) if self.drawn else frame
+        if not self.drawn:
+            return frame
+        bins = frame.drop(columns=["lower", "kind", "not_above", "not_below"])
+        return bins.rename(columns={"upper": "value_to"})
 
     @property
     def banded(self) -> bool:
-        """Whether values have intervals: drawn edges have none."""
+        """Whether values have intervals: drawn bins have none."""
         return not self.drawn
 
     @property
     def note(self) -> str:
         """What is known of errors, in a sentence."""
-        if self.drawn:
-            return self.covers[:1].upper() + self.covers[1:]
-        return f"Bands of {100 * self.level:g} %: {self.covers}"
+        if not self.drawn:
+            return f"Bands of {100 * self.level:g} %: {self.covers}"
+        few = "" if self.cells is None else int((self.cells.why == TOO_FEW).sum())
+        without = f". {few:,} of {self.size:,} are empty: too few to tell" if few else ""
+        return f"Each is a bin, from value up to value_to: {self.covers}{without}"
 
 
 class QuantileRelease(TableRelease):
     """Private quantiles to publish. Made by ``series.quantiles(...).plan(...).release(...)`` or loaded.
 
     Where a histogram was released, intervals of edges cover noise at their level, and any other quantile is free. Where
-    edges were drawn, the plan's words say how far ranks are off; there is no interval.
+    bins were drawn, the plan's words say how far ranks are off; a cell with too few people has no bin, and says so.
     """
 
     found = None
@@ -104,12 +113,14 @@ class QuantileRelease(TableRelease):
         way, table = self.design.way, self.design.table
         if isinstance(way, ByHistogram):
             return self._read(way, each(table.horizon), self.design.quantiles, level, "")
-        value = np.array(table.measure.bin_edges)[self._drawn]
-        nothing = np.full_like(value, np.nan)
+        edges = np.append(table.measure.bin_edges, np.nan)  # one more, for both ends of "too few"
+        few = self._drawn == self.design.bins
+        value, end = edges[np.where(few, self.design.bins + 1, self._drawn)], edges[self._drawn + 1]
+        nothing = np.full(few.shape, NONE, np.int8)
+        bins = Estimates(value, value, end)
+        cells = Cells(bins, nothing, None, None, np.where(few, TOO_FEW, NONE).astype(np.int8))
         covers = rank_words(self.design, level)
-        return self._view(
-            each(table.horizon), self.design.quantiles, Estimates(value, nothing, nothing), level, "", covers
-        )
+        return self._view(each(table.horizon), self.design.quantiles, bins, level, "", covers, cells)
 
     def quantile(self, q: float, *, every: str | None = None, level: float = 0.95) -> QuantileView:
         """Return another quantile, or one of longer periods. Free where a histogram was released."""
@@ -125,12 +136,13 @@ class QuantileRelease(TableRelease):
             return self._read(way, windows, (q,), level, f"quantile {q:g} of the histogram")
         if q not in self.design.quantiles or every is not None:
             asked = ", ".join(f"{one:g}" for one in self.design.quantiles)
-            allowed = f"one of {asked}, and no longer periods: edges were drawn for these alone"
+            allowed = f"one of {asked}, and no longer periods: bins were drawn for these alone"
             raise InvalidArgument("q" if every is None else "every", q if every is None else every, allowed)
         whole, index = self.each_period(level=level), self.design.quantiles.index(q)
-        chosen = slice(index, None, len(self.design.quantiles))
-        values = (getattr(whole.estimates, name)[:, chosen] for name in ("value", "lower", "upper"))
-        return self._view(each(table.horizon), (q,), Estimates(*values), level, "", whole.covers)
+        chosen = np.arange(index, whole.estimates.value.shape[1], len(self.design.quantiles))
+        cells = None if whole.cells is None else whole.cells.columns(chosen)
+        values = Estimates(*(getattr(whole.estimates, name)[:, chosen] for name in ("value", "lower", "upper")))
+        return self._view(each(table.horizon), (q,), values, level, "", whole.covers, cells)
 
     def report(self, path: str | Path, *, title: str = "") -> Path:
         """Write one page that opens anywhere with the network off: series, guarantee in words, certificate, table."""
@@ -160,6 +172,7 @@ class QuantileRelease(TableRelease):
         level: float,
         step: str,
         covers: str,
+        cells: Cells | None = None,
     ) -> QuantileView:
         way, table = self.design.way, self.design.table
         return QuantileView(
@@ -175,6 +188,7 @@ class QuantileRelease(TableRelease):
             apart=False,
             covers=covers,
             columns=Columns((*table.groupings, Grouping("quantile", tuple(map(str, fractions))))),
+            cells=cells,
             drawn=isinstance(way, ByChoice),
         )
 
@@ -184,9 +198,9 @@ class QuantileRelease(TableRelease):
 
     @cached_property
     def _drawn(self) -> NDArray[np.int64]:
-        """What was drawn: edges' numbers by period, group and quantile, or steps by period, group and bin."""
+        """What was drawn: bins' numbers by period, group and quantile, or steps by period, group and bin."""
         shape = (self.design.table.horizon, self.design.table.groups * self.design.numbers)
         drawn = read_numbers(self._content["drawn"], shape, self._packed)
         if isinstance(self.design.way, ByChoice) and not 0 <= drawn.min() <= drawn.max() <= self.design.bins:
-            raise UnknownDocument(f"the number of a drawn edge is from 0 to {self.design.bins:,}")
+            raise UnknownDocument(f"the number of a drawn bin is from 0 to {self.design.bins:,}, the last for too few")
         return drawn

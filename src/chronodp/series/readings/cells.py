@@ -17,6 +17,7 @@ __all__ = [
     "NEAR_ZERO",
     "NONE",
     "REASONS",
+    "TOO_FEW",
     "UNRELIABLE",
     "Cells",
     "Codes",
@@ -30,8 +31,8 @@ Index: TypeAlias = tuple[NDArray[np.int64], ...] | tuple[slice, slice]
 KINDS = ("interval", "outside", "line", "empty")
 """Kinds of sets: an interval; all outside an open gap; everything; nothing that the public range allows."""
 
-REASONS = ("denominator near 0", "unreliable", "noise contradicts the public range")
-NEAR_ZERO, UNRELIABLE, CONTRADICTED = 0, 1, 2
+REASONS = ("denominator near 0", "unreliable", "noise contradicts the public range", "too few")
+NEAR_ZERO, UNRELIABLE, CONTRADICTED, TOO_FEW = 0, 1, 2, 3
 NONE = -1
 
 

@@ -5,11 +5,15 @@ import { clock, count, make, number, table } from "./dom.js";
 
 const MOST_LINES = 12;
 
-// Value, lower and upper follow the labels; where an even loss was assumed, the same without limits.
+// Where value, lower and upper stand; where an even loss was assumed, the same without limits. A drawn bin is shaded from
+// value to value_to.
 const startsOf = (columns) => {
-  const starts = [["", columns.indexOf("value")]];
-  const even = columns.indexOf("value_if_even");
-  return even < 0 ? starts : [["within limits", starts[0][1]], ["without, if even", even]];
+  const at = (...names) => names.map((name) => columns.indexOf(name));
+  if (columns.includes("value_to")) return [["", ...at("value", "value", "value_to")]];
+  const own = at("value", "lower", "upper");
+  return columns.includes("value_if_even")
+    ? [["within limits", ...own], ["without, if even", ...at("value_if_even", "lower_if_even", "upper_if_even")]]
+    : [["", ...own]];
 };
 
 const WORDS = { outside: "may be anything outside a gap", line: "may be anything", empty: "no value" };
@@ -26,16 +30,16 @@ export const linesOf = ({ columns, rows }) => {
   const [kind, why] = ["kind", "why"].map((name) => columns.indexOf(name));
   const lines = new Map();
   for (const row of rows) {
-    for (const [which, at] of starts) {
+    for (const [which, at, low, high] of starts) {
       const name = [...row.slice(1, starts[0][1]), ...(which ? [which] : [])].join(", ");
       if (!lines.has(name)) lines.set(name, { name, x: [], y: [], lower: [], upper: [], told: [] });
       const line = lines.get(name);
       line.x.push(typeof row[0] === "string" ? row[0].slice(0, 19) : row[0]);
       line.y.push(row[at]);
       // A set that is no interval has no band: what lies between its ends may be just what it leaves out.
-      const whole = why < 0 || row[kind] === "interval";
-      line.lower.push(whole ? (row[at + 1] ?? null) : null);
-      line.upper.push(whole ? (row[at + 2] ?? null) : null);
+      const whole = kind < 0 || row[kind] === "interval";
+      line.lower.push(whole ? (row[low] ?? null) : null);
+      line.upper.push(whole ? (row[high] ?? null) : null);
       line.told.push(why < 0 ? "" : toldOf(row[kind], row[why]));
     }
   }

@@ -77,7 +77,7 @@ const reading = async (api, base, slot, part, csv, signal) => {
   const chosen = kept ? lines.filter((line) => line.name === kept) : lines;
   slot("caption").textContent = capital(found.title);
   slot("caption").hidden = slot("caption").textContent === slot("title").textContent;
-  slot("bands").hidden = !found.columns.includes("lower"); // drawn edges have no interval
+  slot("bands").hidden = !found.columns.includes("lower"); // drawn bins have no interval
   const about = `Line chart of ${found.title}`;
   await showReleased(slot("chart"), slot("table"), found, { about, lines: chosen });
   say(`${found.title}, ${found.rows.length} rows`);
