@@ -65,7 +65,7 @@ ward = cdp.TimeSeries(
     unit=cdp.User(),
     max_periods=24,
 )
-plan = ward.mean("pulse", clip=(40.0, 140.0)).plan(epsilon=2.0, delta=1e-6)
+plan = ward.mean("pulse", clip=(40.0, 140.0), of="people").plan(epsilon=2.0, delta=1e-6)
 ledger.open("ward", unit=cdp.User(), epsilon=2.0, delta=1e-6)
 usual = plan.release(ledger, dataset="ward", request="usual pulse, 2 March")
 print(usual.to_pandas().iloc[::4].to_string(index=False, float_format="{:.0f}".format))

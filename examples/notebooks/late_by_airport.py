@@ -33,7 +33,7 @@ planes = cdp.TimeSeries(
     where="dep_delay IS NOT NULL",
     columns={"late": "dep_delay > 15"},
 )
-late = planes.mean("late", clip=(0.0, 1.0), at_most=4).by(origin=airports, max_groups=2)
+late = planes.mean("late", clip=(0.0, 1.0), at_most=4, of="rows").by(origin=airports, max_groups=2)
 late
 
 # %%

@@ -129,7 +129,7 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
         (("--sum", "kwh", "--find", "clip", "--find-between", "3", "1", "--max-periods", "3"), "find_between must be"),
         (("--count", "--find-share", "0.1", "--max-periods", "3"), "find must be given"),
         (("--count", "--find", "max_periods", "--find", "max_groups"), "nothing splits"),
-        (("--mean", "kwh", "--find", "clip", "--max-periods", "3"), "from 0 on"),
+        (("--mean", "kwh", "--of", "people", "--find", "clip", "--max-periods", "3"), "from 0 on"),
         (("--variance", "kwh", "--find", "clip", "--max-periods", "3"), "cannot be found for variance"),
         (("--sum", "kwh", "--find", "clip", "--norm", "find"), "clip must be left out of what is found beside norm"),
         (("--sum", "kwh", "--find", "clip", "--norm", "3"), "clip must be left out of what is found beside norm"),
@@ -221,12 +221,16 @@ def test_a_norm_is_given_or_found(shop: Path, refuse: Callable[..., str]) -> Non
 
 @pytest.mark.long
 def test_the_clip_of_a_mean_is_found(shop: Path, refuse: Callable[..., str]) -> None:
-    flags = ("--mean", "kwh", "--find", "clip", "--find-from-zero", "--max-periods", "14")
+    flags = (
+        *("--mean", "kwh", "--of", "people"),
+        *("--find", "clip", "--find-from-zero", "--max-periods", "14"),
+    )
     run("release", *FLAGS, *flags, "--dataset", "people", "--request", "mean", "--out", "mean.json")
     made = json.loads(json.loads((shop / "mean.json").read_text(encoding="utf-8"))["release"])["design"]
     assert made["table"]["measure"]["kind"] == "row_mean"
     assert made["table"]["measure"]["clip"] == [0.0, made["found"]["size"]]
-    assert "middle" in refuse("plan", *FLAGS, "--mean", "kwh", "--find", "clip", "--max-periods", "14")
+    middle = ("--mean", "kwh", "--of", "people", "--find", "clip", "--max-periods", "14")
+    assert "middle" in refuse("plan", *FLAGS, *middle)
 
 
 BY = ("--by", "region=north,south", "--max-periods", "7")

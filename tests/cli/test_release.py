@@ -84,8 +84,8 @@ def test_plan_speaks_to_a_data_owner(shop: Path) -> None:
     [
         ("--count",),
         ("--count", "--at-most", "2", "--unit", "event"),
-        ("--mean", "kwh", "--clip", "-1", "3"),
-        ("--mean", "kwh", "--clip", "-1", "3", "--at-most", "2"),
+        ("--mean", "kwh", "--clip", "-1", "3", "--of", "people"),
+        ("--mean", "kwh", "--clip", "-1", "3", "--of", "rows", "--at-most", "2"),
         ("--mean", "kwh", "--clip", "-1", "3", "--of", "totals"),
         ("--histogram", "kwh", "--edges", "0,1,2,3", "--of", "rows"),
         ("--variance", "kwh", "--clip", "-1", "3"),

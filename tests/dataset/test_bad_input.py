@@ -87,14 +87,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "low < high for a variance",
     ),
     "no column of a variance": (lambda: series().variance("", clip=(0, 5)), errors.InvalidArgument, "name of a column"),
-    "flat mean": (lambda: series().mean("kwh", clip=(2, 2)), errors.InvalidArgument, "low < high"),
+    "flat mean": (lambda: series().mean("kwh", clip=(2, 2), of="people"), errors.InvalidArgument, "low < high"),
     "flat mean of totals": (
         lambda: series().mean("kwh", clip=(2, 2), of="totals"),
         errors.InvalidArgument,
         "low < high",
     ),
     "no column": (lambda: series().sum(None, clip=(0, 5)), errors.InvalidArgument, "name of a column"),  # type: ignore[arg-type]
-    "no column of a mean": (lambda: series().mean("", clip=(0, 5)), errors.InvalidArgument, "name of a column"),
+    "no column of a mean": (
+        lambda: series().mean("", clip=(0, 5), of="people"),
+        errors.InvalidArgument,
+        "name of a column",
+    ),
     "no column of bins": (lambda: series().histogram(5, edges=[0, 1]), errors.InvalidArgument, "name of a column"),  # type: ignore[arg-type]
     "no measure": (lambda: series().ask("count"), errors.InvalidArgument, "a measure such as"),  # type: ignore[arg-type]
     "finished totals of rows": (lambda: series().ask(Total(1.0)), errors.InvalidArgument, "go to Aggregate"),
@@ -126,7 +130,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "edges reversed": (lambda: series().histogram("kwh", edges=[2, 1]), errors.InvalidArgument, "ascending"),
     "edges not numbers": (lambda: series().histogram("kwh", edges=[0, float("nan")]), errors.InvalidArgument, "edges"),
     "public people under add_remove": (
-        lambda: series().mean("kwh", clip=(0, 5), people=10),
+        lambda: series().mean("kwh", clip=(0, 5), people=10, of="totals"),
         errors.InvalidArgument,
         "no public fact",
     ),

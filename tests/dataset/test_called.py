@@ -43,7 +43,7 @@ def plans(series: TimeSeries) -> list[Plan]:
         series.count(),
         series.count(at_most=4),
         series.sum("hours", clip=(0, 12)),
-        series.mean("hours", clip=(0, 12)),
+        series.mean("hours", clip=(0, 12), of="people"),
         series.mean("hours", clip=(0, 12), of="totals"),
         series.histogram("hours", edges=[0, 4, 8, 12], of="rows", at_most=2),
         series.variance("hours", clip=(0, 12)),

@@ -67,7 +67,7 @@ def test_the_numbers_are_those_of_a_table_that_was_filtered_before() -> None:
     mine = flights(where="origin = 'JFK' AND delay > 0", columns={"late": "delay > 15"})
     for one, other in (
         (mine.sum("late", clip=(0.0, 1.0)), plain.sum("late", clip=(0.0, 1.0))),
-        (mine.mean("late", clip=(0.0, 1.0)), plain.mean("late", clip=(0.0, 1.0))),
+        (mine.mean("late", clip=(0.0, 1.0), of="people"), plain.mean("late", clip=(0.0, 1.0), of="people")),
         (mine.variance("late", clip=(0.0, 1.0)), plain.variance("late", clip=(0.0, 1.0))),
         (mine.histogram("late", edges=[0.0, 0.5, 1.0]), plain.histogram("late", edges=[0.0, 0.5, 1.0])),
         (mine.count().by(late=[True, False]), plain.count().by(late=[1, 0])),

@@ -282,7 +282,8 @@ def _query(**changes: Any) -> Any:
         (lambda: meters("x.csv").count().peak(every="7D").plan(epsilon=1.0), "^max_periods must be given for totals"),
         (lambda: meters("x.csv", max_periods=2).sum("kwh", clip=Find()).peak(every="7D").plan(epsilon=1.0),
          r"^clip must be given for totals, .* then use \.bounded\(release\.found\)"),
-        (lambda: meters("x.csv").mean("kwh", clip=(0, 1), at_most=_find()), r"^at_most .* for a mean: .* count\("),
+        (lambda: meters("x.csv").mean("kwh", clip=(0, 1), at_most=_find(), of="rows"),
+         r"^at_most .* for a mean: .* count\("),
         (lambda: meters("x.csv").histogram("kwh", edges=[0, 1], at_most=_find()), "^at_most .* for a histogram: "),
         (lambda: meters("x.csv").quantiles("kwh", [0.5], edges=[0, 1], at_most=_find()), "^at_most .* for quantiles: "),
         (lambda: meters("x.csv").variance("kwh", clip=(0, _find())), "^clip .* for a variance: .* use release.found"),
@@ -310,7 +311,7 @@ def rows_of(people: int = 1200, *, seed: int = 3) -> pandas.DataFrame:
 @pytest.mark.parametrize("of", ["rows", "people", "totals"])
 def test_the_clip_of_a_mean_is_found_from_0_on(ledger: cdp.Ledger, of: Any) -> None:
     data = rows_of()
-    query = meters(data).mean("kwh", clip=(0, Find()), of=of)
+    query = meters(data).mean("kwh", clip=(0, Find()), of=of, at_most=1 if of == "rows" else None)
     plan: Any = query.plan(epsilon=2.0, delta=1e-6)
     words = " ".join(str(plan).split())
     assert "clipped where a private step finds it best" in words
@@ -335,7 +336,7 @@ def test_the_clip_of_a_mean_is_found_from_0_on(ledger: cdp.Ledger, of: Any) -> N
 @pytest.mark.long
 def test_the_clip_of_a_mean_over_a_public_number_is_found_on_both_sides(ledger: cdp.Ledger) -> None:
     ledger.open("panel", unit=cdp.User(relation="replace"), epsilon=10.0, delta=1e-5)
-    query = meters(frame(), unit=cdp.User(relation="replace")).mean("kwh", clip=Find(), people=800)
+    query = meters(frame(), unit=cdp.User(relation="replace")).mean("kwh", clip=Find(), people=800, of="totals")
     plan: Any = query.plan(epsilon=2.0, delta=1e-6)
     made: Any = plan.release(ledger, dataset="panel", request="one", entropy=seeded(2))
     assert made.design.table.measure.clip == (-made.found.size, made.found.size)
@@ -351,7 +352,7 @@ def test_rows_that_stand_alone_find_their_clip(tmp_path: Path) -> None:
         )
         with cdp.Ledger(tmp_path / f"{user}.db") as store:
             store.open("meters", unit=cdp.Event(), epsilon=10.0, delta=1e-5)
-            plan: Any = series.mean("kwh", clip=(0, Find())).plan(epsilon=2.0, delta=1e-6)
+            plan: Any = series.mean("kwh", clip=(0, Find()), of="people").plan(epsilon=2.0, delta=1e-6)
             made = plan.release(store, dataset="meters", request="one", entropy=seeded(2))
             assert 1.5 < made.found.size < 12
 
@@ -359,14 +360,18 @@ def test_rows_that_stand_alone_find_their_clip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"clip": Find()}, "middle"),
+        ({"clip": Find(), "of": "people"}, "middle"),
         ({"clip": Find(), "of": "totals"}, "middle"),
-        ({"clip": (0, Find()), "at_most": 2}, "at_most"),
-        ({"clip": (1, Find())}, "clip"),
-        ({"clip": (0, Find()), "missing": Missing()}, "missing"),
+        ({"clip": (0, Find()), "of": "rows", "at_most": 2}, "at_most"),
+        ({"clip": (1, Find()), "of": "people"}, "clip"),
+        ({"clip": (0, Find()), "of": "people", "missing": Missing()}, "missing"),
         ({"clip": (0, 3), "of": "totals", "missing": Missing()}, "missing"),
-        ({"clip": (0, 3), "missing": Missing()}, "missing"),
-        ({"clip": (0, 3), "people": 9, "unit": cdp.User(relation="replace"), "missing": Missing()}, "missing"),
+        ({"clip": (0, 3), "of": "people", "missing": Missing()}, "missing"),
+        ({"clip": (0, 3)}, "of is missing"),
+        (
+            {"clip": (0, 3), "of": "totals", "people": 9, "unit": cdp.User(relation="replace"), "missing": Missing()},
+            "missing",
+        ),
     ],
 )
 def test_a_mean_refuses_what_cannot_be_found(options: Any, said: str) -> None:

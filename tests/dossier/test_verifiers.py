@@ -72,7 +72,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     asked = {
         "count": series.count(),
         "sum": total.by(place=sorted(rows["place"].unique())),
-        "mean": series.mean("kwh", clip=(0.0, 3.0)),
+        "mean": series.mean("kwh", clip=(0.0, 3.0), of="people"),
     }
     folder = tmp_path_factory.mktemp("dossier")
     with Ledger(tmp_path_factory.mktemp("ledger") / "budget.db") as ledger:

@@ -73,7 +73,7 @@ def random_question(chance: random.Random) -> Question:
         lambda: series.count(at_most=1 if alone else 2),
         lambda: series.sum("kwh", clip=(-1.0, 5.0)),
         lambda: series.mean("kwh", clip=(0.0, 5.0), of="totals"),
-        lambda: series.mean("kwh", clip=(-1.0, 5.0), at_most=weight),
+        lambda: series.mean("kwh", clip=(-1.0, 5.0), at_most=weight, of="rows"),
         lambda: series.histogram("kwh", edges=(-1.0, 0.0, 0.1, 3.0), of="rows", at_most=weight),
         lambda: series.variance("kwh", clip=(-1.0, 5.0)),
         lambda: series.histogram("kwh", edges=(-1.0, 0.0, 0.1, 3.0), at_most=1 if alone else 2),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from chronodp.cli.question_options import OPTIONS
 from chronodp.dataset import BOUNDS
@@ -37,7 +38,9 @@ FIELDS = {"clip": ("low", "high")}  # what the page's form has in two
 
 def _size_names(asking: Asking) -> set[str]:
     """Return which arguments of a kind bound a size that can be found, by the measures that it makes."""
-    made = {"column": "kwh", "clip": (0.0, 1.0), "edges": (0.0, 1.0), "fractions": (0.5,), "at_most": 1, "window": "7D"}
+    ends = (0.0, 1.0)
+    made = {"column": "kwh", "clip": ends, "edges": ends, "fractions": (0.5,), "at_most": 1, "window": "7D"}
+    made |= {"of": "people"} if asking.kind == "mean" else {}
     named = {argument.name: made[argument.name] for argument in asking.arguments if argument.name in made}
     names = {asking.make(**named).size_name}
     if any(argument.name == "norm" for argument in asking.arguments):
@@ -93,15 +96,19 @@ def test_a_question_is_read_as_it_is_written(measure: Measure) -> None:
     assert ("of" in question) == (question["kind"] in ("mean", "histogram"))
 
 
-def test_questions_from_before_there_was_a_choice_mean_what_they_meant() -> None:
+def test_a_mean_says_whose_it_is() -> None:
     mean = {"kind": "mean", "column": "kwh", "clip": [0.0, 3.0]}
-    bins = {"kind": "histogram", "column": "kwh", "edges": [0.0, 1.0, 2.0], "at_most": 2}
-    for question, measure in ((mean, Mean("kwh", (0.0, 3.0))), (bins, Histogram("kwh", (0.0, 1.0, 2.0), 2))):
-        assert ask_for(question) == measure
-        asked = QueryRequest.model_validate({"measure": question, "epsilon": 1.0})
+    for said, measure in (
+        ({"of": "people"}, RowMean("kwh", (0.0, 3.0), 1)),
+        ({"of": "rows", "at_most": 4}, RowMean("kwh", (0.0, 3.0), 4)),
+        ({"of": "totals"}, Mean("kwh", (0.0, 3.0))),
+        ({"of": "totals", "people": 5}, PanelMean("kwh", (0.0, 3.0), 5)),
+    ):
+        assert ask_for(mean | said) == measure
+        asked = QueryRequest.model_validate({"measure": mean | said, "epsilon": 1.0})
         assert ask_for(asked.measure.model_dump()) == measure
-    assert ask_for(mean | {"people": 5}) == PanelMean("kwh", (0.0, 3.0), 5)
-    assert ask_for(mean | {"of": "rows"}) == ask_for(mean | {"of": "people"}) == RowMean("kwh", (0.0, 3.0), 1)
+    with pytest.raises(ValidationError, match="of"):
+        QueryRequest.model_validate({"measure": mean, "epsilon": 1.0})
 
 
 @pytest.mark.parametrize(
@@ -113,9 +120,11 @@ def test_questions_from_before_there_was_a_choice_mean_what_they_meant() -> None
         ({"kind": "count", "clip": [0, 1]}, "clip must be left out for count, which takes at_most"),
         ({"kind": "sum", "column": 3, "clip": [0, 1]}, "column must be the name of a column"),
         ({"kind": "mean", "column": None, "clip": [0, 1]}, "column must be given for mean"),
-        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "flights"}, "of must be one of|of must be 'rows'"),
+        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "flights"}, "of must be 'people', 'rows' or 'totals'"),
         ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "people", "at_most": 2}, "at_most must be left out"),
-        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "at_most": 2}, "at_most must be left out for a mean of tot"),
+        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "totals", "at_most": 2}, "at_most must be left out"),
+        ({"kind": "mean", "column": "kwh", "clip": [0, 1]}, "of must be given for mean"),
+        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "rows"}, "at_most must be given for a mean of rows"),
         ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "rows", "people": 2}, "people must be left out"),
         ({"kind": "histogram", "column": "kwh", "edges": [0, 1], "of": "totals"}, "of must be"),
         (None, "question must be a mapping with a kind"),

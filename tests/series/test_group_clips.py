@@ -223,7 +223,7 @@ def test_peaks_are_those_of_each_group(table: pd.DataFrame, tmp_path: Any) -> No
 
 
 def test_means_of_unlike_groups_are_not_taken_together(table: pd.DataFrame, tmp_path: Any) -> None:
-    query = years(table, cdp.UserPeriod("1D")).mean("number", clip=CLIPS)
+    query = years(table, cdp.UserPeriod("1D")).mean("number", clip=CLIPS, of="people")
     release = released(query.by(region=REGIONS, max_groups=2), tmp_path)
     with pytest.raises(InvalidArgument, match="groups with one clip"):
         release.operand.over("region")

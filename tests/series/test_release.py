@@ -42,7 +42,7 @@ def test_totals_are_those_of_the_table(ledger: cdp.Ledger) -> None:
     assert by_region[0::2] == pytest.approx(hours(h0=3.5, h3=1.5), abs=1e-6)
     assert by_region[1::2] == pytest.approx(hours(h0=4.0, h2=2.0), abs=1e-6)
     nobody = dict.fromkeys((f"h{hour}" for hour in range(25)), 2.0)  # the middle of the clip
-    of_rows = exact(series.mean("kwh", clip=(0.0, 4.0)), "mean of rows")
+    of_rows = exact(series.mean("kwh", clip=(0.0, 4.0), of="people"), "mean of rows")
     assert of_rows == pytest.approx(hours(**nobody | {"h0": 2.875, "h2": 2.0, "h3": 1.5, "h24": 0.5}), abs=1e-6)
     means = exact(series.mean("kwh", clip=(0.0, 4.0), of="totals"), "mean")
     assert means == pytest.approx(hours(**nobody | {"h0": 3.75, "h2": 2.0, "h3": 1.5, "h24": 0.5}), abs=1e-6)
@@ -50,7 +50,7 @@ def test_totals_are_those_of_the_table(ledger: cdp.Ledger) -> None:
     nobody = dict.fromkeys((f"h{hour}" for hour in range(25)), 2.0)  # half of the most that it can be
     lone = {"h0": 0.25**2, "h2": 0.0, "h3": 0.0, "h24": 0.0}
     assert spread == pytest.approx(hours(**nobody | lone), abs=1e-5)
-    panel = night(unit=cdp.User("replace")).mean("kwh", clip=(0.0, 4.0), people=3)
+    panel = night(unit=cdp.User("replace")).mean("kwh", clip=(0.0, 4.0), people=3, of="totals")
     assert exact(panel, "panel", "panel") == pytest.approx(hours(h0=2.5, h2=2 / 3, h3=0.5, h24=0.5 / 3), abs=1e-6)
     bins = exact(series.histogram("kwh", edges=EDGES, at_most=2), "bins")
     assert bins[0::3] == hours(h24=1)
@@ -135,7 +135,7 @@ def test_an_analysts_part_pays(ledger: cdp.Ledger) -> None:
 
 
 def test_saved_loaded_and_verified(ledger: cdp.Ledger, tmp_path: Path) -> None:
-    release = made(three_days().mean("kwh", clip=(0.0, 4.0)).plan(epsilon=1.0, delta=1e-6), ledger)
+    release = made(three_days().mean("kwh", clip=(0.0, 4.0), of="people").plan(epsilon=1.0, delta=1e-6), ledger)
     place = release.save(tmp_path / "release.json")
     again = cdp.Release.load(place)
     assert (again.text, again.signed, again.design) == (release.text, release.signed, release.design)
@@ -226,7 +226,7 @@ def test_the_page_tells_the_promise_and_the_numbers(ledger: cdp.Ledger, tmp_path
     assert "Meters &lt;at&gt; night" in page
     assert "This release is 1-differentially private for everything of one person" in page
     assert "region" in page
-    for query in (night().histogram("kwh", edges=EDGES), night().mean("kwh", clip=(0.0, 4.0))):
+    for query in (night().histogram("kwh", edges=EDGES), night().mean("kwh", clip=(0.0, 4.0), of="people")):
         other = made(query.plan(epsilon=1.0), ledger, str(query)[:40])
         assert other.report(tmp_path / "other.html").stat().st_size > 10_000
     with pytest.raises(InvalidArgument, match="path must be"):

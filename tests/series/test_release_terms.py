@@ -132,14 +132,14 @@ def test_every_plan_tells_price_error_and_promise(unit: cdp.privacy.Unit, delta:
         series.count(),
         series.count().by(region=["north", "south"]),
         series.sum("kwh", clip=(0.0, 4.0)),
-        series.mean("kwh", clip=(0.0, 4.0)),
+        series.mean("kwh", clip=(0.0, 4.0), of="people"),
         series.mean("kwh", clip=(0.0, 4.0), of="totals"),
         series.histogram("kwh", edges=EDGES, of="rows"),
         series.variance("kwh", clip=(0.0, 4.0)),
         series.histogram("kwh", edges=EDGES),
     ]
     if unit.relation == "replace":
-        queries.append(series.mean("kwh", clip=(0.0, 4.0), people=10))
+        queries.append(series.mean("kwh", clip=(0.0, 4.0), people=10, of="totals"))
     for query in queries:
         plan = query.plan(epsilon=0.5, delta=delta)
         text = str(plan)

@@ -103,7 +103,7 @@ def test_means_over_longer_periods_are_means_over_everyone(ledger: cdp.Ledger) -
     per_hour = totals.groupby("at")["kwh"].agg(["sum", "count"])
     window = per_hour.rolling(4).sum().dropna()
     assert values(release.rolling(4))[:, 0] == pytest.approx((window["sum"] / window["count"]).to_numpy(), abs=1e-6)
-    panel = three_days(unit=cdp.User("replace")).mean("kwh", clip=(0.0, 4.0), people=30)
+    panel = three_days(unit=cdp.User("replace")).mean("kwh", clip=(0.0, 4.0), people=30, of="totals")
     over_all = made(panel.plan(epsilon=1.0), ledger, "panel", dataset="panel", entropy=Silent())
     daily = totals.groupby("day")["kwh"].sum() / 30 / np.array([24, 25, 24])
     assert values(over_all.resample("1D"))[:, 0] == pytest.approx(daily.to_numpy(), abs=1e-6)
@@ -168,12 +168,12 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, cdp.
         ledger.open("meters", unit=cdp.User(), epsilon=100.0)
         ledger.open("panel", unit=cdp.User("replace"), epsilon=100.0)
         series, clip = night(), (0.0, 4.0)
-        panel = night(unit=cdp.User("replace")).mean("kwh", clip=clip, people=3).plan(epsilon=1.0)
+        panel = night(unit=cdp.User("replace")).mean("kwh", clip=clip, people=3, of="totals").plan(epsilon=1.0)
         numbered = cdp.Aggregate([1.0, 2.0], change=1.0, unit=cdp.User(), max_periods=2).plan(epsilon=1.0)
         yield {
             "sum": made(series.sum("kwh", clip=clip).plan(epsilon=1.0), ledger, "sum"),
             "mean": made(series.mean("kwh", clip=clip, of="totals").plan(epsilon=1.0), ledger, "mean"),
-            "mean of rows": made(series.mean("kwh", clip=clip).plan(epsilon=1.0), ledger, "mean of rows"),
+            "mean of rows": made(series.mean("kwh", clip=clip, of="people").plan(epsilon=1.0), ledger, "mean of rows"),
             "variance": made(series.variance("kwh", clip=clip).plan(epsilon=1.0), ledger, "variance"),
             "bins": made(series.histogram("kwh", edges=EDGES).plan(epsilon=1.0), ledger, "bins"),
             "panel": made(panel, ledger, "panel", dataset="panel"),

@@ -72,12 +72,14 @@ def test_what_is_released_without_noise(tmp_path: Path, delta: float) -> None:
         def close(*numbers: float) -> object:
             return pytest.approx(numbers, abs=1e-4)
 
-        assert exact(series.mean("delay", clip=clip), "default") == close(35 / 2, 107 / 2)  # a plane's mean is 30
+        assert exact(series.mean("delay", clip=clip, of="people"), "default") == close(
+            35 / 2, 107 / 2
+        )  # a plane's mean is 30
         assert exact(series.mean("delay", clip=clip, of="people"), "people") == close(35 / 2, 107 / 2)
-        assert exact(series.mean("delay", clip=clip, at_most=2), "two") == close(65 / 3, 107 / 2)
-        assert exact(series.mean("delay", clip=clip, at_most=3), "all") == close(95 / 4, 107 / 2)
+        assert exact(series.mean("delay", clip=clip, at_most=2, of="rows"), "two") == close(65 / 3, 107 / 2)
+        assert exact(series.mean("delay", clip=clip, at_most=3, of="rows"), "all") == close(95 / 4, 107 / 2)
         assert exact(series.mean("delay", clip=clip, of="totals"), "totals") == close(95 / 2, 107 / 2)
-        by = series.mean("delay", clip=clip).by(origin=["JFK", "LGA"], max_groups=2)
+        by = series.mean("delay", clip=clip, of="people").by(origin=["JFK", "LGA"], max_groups=2)
         assert exact(by, "by") == close(15, 65 / 2, 107 / 2, 40)  # nobody: the middle of the clip
         edges = [0.0, 15.0, 50.0, 1000.0]
         bins = series.histogram("delay", edges=edges, of="rows")
@@ -97,20 +99,20 @@ def test_what_is_released_without_noise(tmp_path: Path, delta: float) -> None:
 def test_single_rows_count_in_full(tmp_path: Path, user: str | None) -> None:
     series = flights(unit=cdp.Event(), user=user, max_periods=None)
     with ledger_of(tmp_path, cdp.Event()) as ledger:
-        plan = series.mean("delay", clip=(-20.0, 100.0)).plan(epsilon=1.0)
+        plan = series.mean("delay", clip=(-20.0, 100.0), of="people").plan(epsilon=1.0)
         found = made(plan, ledger, "one", entropy=Silent()).to_pandas()["value"].tolist()
         assert found == pytest.approx([95 / 4, 107 / 2], abs=1e-4)
         assert plan.design.table.released == "mean of delay over rows, each clipped to -20 … 100"
     assert [part.l1 for part in plan.design.table.sensitivities()] == [120.0]
     with pytest.raises(InvalidArgument, match="at_most must be 1 or left out for one row"):
-        series.mean("delay", clip=(0.0, 1.0), at_most=2)
+        series.mean("delay", clip=(0.0, 1.0), at_most=2, of="rows")
     with pytest.raises(InvalidArgument, match="at_most must be 1 or left out for one row"):
         series.histogram("delay", edges=[0, 1], of="rows", at_most=2)
 
 
 def test_pure_noise_has_half_the_variance_of_a_sum_and_a_count() -> None:
     series = flights()
-    rows = series.mean("delay", clip=CLIP).plan(epsilon=1.0).design.noises
+    rows = series.mean("delay", clip=CLIP, of="people").plan(epsilon=1.0).design.noises
     totals = series.mean("delay", clip=CLIP, of="totals").plan(epsilon=1.0).design.noises
     # About the middle of the clip: (X - Y) / 2 of two Laplace variables against one.
     assert 2 * rows[0].deviation ** 2 / 4 == pytest.approx(totals[0].deviation ** 2 / 2)
@@ -122,7 +124,7 @@ def test_what_one_unit_does(relation: str) -> None:
     """L√2 for sum and count together where a unit owns its cells, twice L where it is replaced: over √2 here."""
     for at_most in (1, 3):
         series = flights(unit=cdp.User(relation), max_periods=2)  # type: ignore[arg-type]
-        (stated,) = series.mean("delay", clip=(0.0, 1.0), at_most=at_most).table.sensitivities()
+        (stated,) = series.mean("delay", clip=(0.0, 1.0), at_most=at_most, of="rows").table.sensitivities()
         joint = at_most * np.sqrt(2) if relation == "add_remove" else at_most * 2
         assert stated.l2 * np.sqrt(2) == pytest.approx(joint * np.sqrt(2))
         assert stated.l1 == at_most * 2 * (1 if relation == "add_remove" else 2)
@@ -132,11 +134,13 @@ def test_what_one_unit_does(relation: str) -> None:
 
 def test_words() -> None:
     series = flights(unit=cdp.User(called="plane"))
-    mean = "mean of delay over rows, each clipped to 0 … 10, at most 1 row's weight for each plane in a period"
-    assert series.mean("delay", clip=CLIP).table.released == mean
+    mean = (
+        "mean of delay over every plane present, each with the mean of their rows in a period, a row clipped to 0 … 10"
+    )
+    assert series.mean("delay", clip=CLIP, of="people").table.released == mean
     bins = "rows by delay in 2 bins, at most 4 rows' weight for each plane in a period"
     assert series.histogram("delay", edges=[0, 1, 2], of="rows", at_most=4).table.released == bins
-    assert mean in str(series.mean("delay", clip=CLIP).plan(epsilon=1.0)).replace("\n             ", " ")
+    assert mean in str(series.mean("delay", clip=CLIP, of="people").plan(epsilon=1.0)).replace("\n             ", " ")
 
 
 def test_documents() -> None:
@@ -153,16 +157,22 @@ def test_documents() -> None:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda series: series.mean("delay", clip=(2, 2)), "low < high"),
-        (lambda series: series.mean("delay", clip=(1e9, 1e9 + 1)), "wider"),
-        (lambda series: series.mean("delay", clip=CLIP, at_most=0), "at_most"),
-        (lambda series: series.mean("delay", clip=CLIP, at_most=2**21), "at_most"),
+        (lambda series: series.mean("delay", clip=(2, 2), of="people"), "low < high"),
+        (lambda series: series.mean("delay", clip=(1e9, 1e9 + 1), of="people"), "wider"),
+        (lambda series: series.mean("delay", clip=CLIP, at_most=0, of="rows"), "at_most"),
+        (lambda series: series.mean("delay", clip=CLIP, at_most=2**21, of="rows"), "at_most"),
         (lambda series: series.mean("delay", clip=CLIP, of="planes"), "of must be"),
         (lambda series: series.mean("delay", clip=CLIP, of="people", at_most=2), "left out for a mean of people"),
         (lambda series: series.mean("delay", clip=CLIP, of="rows", people=9), "people must be left out"),
         (lambda series: series.histogram("delay", edges=[1, 0], of="rows"), "ascending"),
-        (lambda series: series.mean("delay", clip=CLIP).peak(every="2D"), "count, or with a sum with a clip"),
-        (lambda series: series.mean("delay", clip=CLIP).total(every="2D"), "count, or with a sum with a clip"),
+        (
+            lambda series: series.mean("delay", clip=CLIP, of="people").peak(every="2D"),
+            "count, or with a sum with a clip",
+        ),
+        (
+            lambda series: series.mean("delay", clip=CLIP, of="people").total(every="2D"),
+            "count, or with a sum with a clip",
+        ),
         (
             lambda series: series.histogram("delay", edges=[0, 1], of="rows").total(every="2D"),
             "count, or with a sum with a clip",
@@ -225,7 +235,7 @@ def test_means_of_many_rows_miss_exactly_so_often(law: Law, rows: int, periods: 
 
 def test_bands_of_all_groups_at_once_share_by_group_and_not_by_sum(tmp_path: Path) -> None:
     with ledger_of(tmp_path, cdp.User()) as ledger:
-        plan = flights().mean("delay", clip=CLIP).by(origin=["JFK", "LGA"]).plan(epsilon=100.0)
+        plan = flights().mean("delay", clip=CLIP, of="people").by(origin=["JFK", "LGA"]).plan(epsilon=100.0)
         release = made(plan, ledger, "one", entropy=Silent())
     together = release.each_period(level=0.9, simultaneous=True).to_pandas()
     single = release.each_period(level=1 - 0.1 / 4).to_pandas()  # two days of two groups

@@ -43,7 +43,7 @@ def records(tmp_path: Path, kind: str) -> Release:
     )
     ward = TimeSeries(visits, time="at", every="6h", start="2026-01-01", end="2026-01-03", unit=Event())
     query = {
-        "mean": ward.mean("minutes", clip=(0.0, 60.0)),
+        "mean": ward.mean("minutes", clip=(0.0, 60.0), of="people"),
         "variance": ward.variance("minutes", clip=(0.0, 60.0)),
         "signed": ward.sum("minutes", clip=(-5.0, 60.0)),
         "count": ward.count(),

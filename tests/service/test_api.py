@@ -88,17 +88,17 @@ def test_the_same_request_and_the_same_question_cost_once(house: House) -> None:
     assert clash.json()["error"]["kind"] == "conflict"
 
 
-def test_a_mean_that_names_nothing_is_of_totals_and_a_policy_of_means_allows_both(house: House) -> None:
+def test_a_mean_says_whose_it_is_and_a_policy_of_means_allows_all(house: House) -> None:
     mean = {"kind": "mean", "column": "kwh", "clip": [0.0, 3.0]}
-    before = house.submit("ana", "mean", SUM | {"measure": mean})
+    assert house.submit("ana", "mean", SUM | {"measure": mean}).status_code == 422
+    before = house.submit("ana", "mean", SUM | {"measure": mean | {"of": "totals"}})
     assert house.finish("ana", before.json()["id"])["state"] == "done"
-    again = house.submit("ana", "mean", SUM | {"measure": mean | {"of": "totals"}})
-    assert (again.status_code, again.json()["id"]) == (200, before.json()["id"])
-    for rows in (mean | {"of": "rows"}, {"kind": "histogram", "column": "kwh", "edges": [0.0, 1.0, 5.0], "of": "rows"}):
+    bins = {"kind": "histogram", "column": "kwh", "edges": [0.0, 1.0, 5.0], "of": "rows"}
+    for rows in (mean | {"of": "rows", "at_most": 2}, bins):
         plan = house.post("ana", "/datasets/meters/plan", SUM | {"measure": rows})
         assert plan.status_code == 200, plan.text
-        assert "row's weight for each person" in plan.text
-    clash = house.submit("ana", "mean", SUM | {"measure": mean | {"of": "rows"}})
+        assert "weight for each person" in plan.text
+    clash = house.submit("ana", "mean", SUM | {"measure": mean | {"of": "people"}})
     assert clash.status_code == 409
 
 

@@ -136,7 +136,7 @@ def test_what_is_found_survives_being_written_down(tmp_path: Path) -> None:
         series.count(at_most=cdp.Find()),
         series.sum("kwh", clip=cdp.Find(0.1)),
         series.sum("kwh", bound=cdp.Norm(cdp.Find(0.1), signed=False)),
-        series.mean("kwh", clip=(0, cdp.Find(0.1))),
+        series.mean("kwh", clip=(0, cdp.Find(0.1)), of="people"),
         series.mean("kwh", clip=(0, cdp.Find(0.1)), of="totals"),
         series.histogram("kwh", edges=cdp.Find(0.1)),
         series.histogram("kwh", edges=(0, cdp.Find(0.1)), of="rows"),

@@ -89,7 +89,7 @@ anything = st.recursive(
 MEASURES: list[dict[str, Any]] = [
     {"kind": "count"},
     {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]},
-    {"kind": "mean", "column": "kwh", "clip": [0.0, 3.0]},
+    {"kind": "mean", "of": "people", "column": "kwh", "clip": [0.0, 3.0]},
     {"kind": "variance", "column": "kwh", "clip": [0.0, 3.0]},
     {"kind": "histogram", "column": "kwh", "edges": [0.0, 1.0, 3.0]},
     {"kind": "quantiles", "column": "kwh", "edges": [0.0, 1.0, 3.0], "fractions": [0.5]},

@@ -197,15 +197,16 @@ def test_either_slider_moves_the_other_by_way_of_plans(visit: Visits) -> None:
     assert page.tab.get_by_label("south").is_checked()
 
 
-def test_a_mean_is_of_rows_unless_another_word_is_chosen(visit: Visits) -> None:
+def test_a_mean_is_of_people_unless_another_word_is_chosen(visit: Visits) -> None:
     page = visit("ana")
     page.open("ask/meters")
     page.planned()
     of = page.tab.locator("select[name=of]")
     assert not of.is_visible()  # a sum has no such choice
     page.tab.locator("select[name=measure]").select_option("mean")
-    page.tab.locator(".facts", has_text="mean of kwh over rows").wait_for()
-    assert of.locator("option").all_inner_texts() == ["rows", "people", "people's totals"]
+    page.tab.locator(".facts", has_text="each with the mean of their rows").wait_for()
+    assert of.locator("option").all_inner_texts() == ["people", "rows", "people's totals"]
+    of.select_option("rows")
     page.tab.get_by_label("Rows of a person").fill("3")
     page.tab.locator(".facts", has_text="at most 3 rows' weight").wait_for()
     of.select_option("totals")

@@ -66,7 +66,7 @@ def test_a_delta_below_the_datasets_is_worth_its_difference(curators: Any) -> No
 
 FOUND = {"measure": {"kind": "sum", "column": "kwh"}, "find": {"bounds": ["clip", "max_periods"], "from_zero": True}}
 QUANTILES = {"measure": {"kind": "quantiles", "column": "kwh", "edges": [0, 1, 2, 3], "fractions": [0.5, 0.9]}}
-MEAN = {"measure": {"kind": "mean", "column": "kwh", "clip": [0.0, 3.0]}}
+MEAN = {"measure": {"kind": "mean", "of": "totals", "column": "kwh", "clip": [0.0, 3.0]}}
 KEYS = {"measure": {"kind": "count"}, "by": {"page": {"max_keys": 3}}}
 RUNNING = SUM | {"tuned_for": {"kind": "running_total"}}
 

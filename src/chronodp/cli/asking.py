@@ -181,9 +181,6 @@ class Asked:
                 given = self.needed(argument.name)
                 if given != _FOUND or argument.name != "norm":
                     question[argument.name] = _read_argument(argument, given)
-        if asking.kind == "mean" and "of" not in question:
-            # As in Python: rows. In JSON a mean without a word is that of totals, since 0.1.0 wrote it so.
-            question["of"] = "totals" if "people" in question else "rows"
         return question
 
     def needed(self, name: str) -> Any:

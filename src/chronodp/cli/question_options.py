@@ -46,7 +46,7 @@ OPTIONS: dict[str, Any] = {
     "max_periods": Annotated[int | None, typer.Option(help="How many periods of one person count.")],
     "count": Annotated[bool | None, typer.Option("--count", help="Count people (or rows, see --at-most).")],
     "sum": Annotated[str | None, typer.Option(help="Add up this column.")],
-    "mean": Annotated[str | None, typer.Option(help="Average this column, over rows unless --of says otherwise.")],
+    "mean": Annotated[str | None, typer.Option(help="Average this column, of what --of says.")],
     "variance": Annotated[
         str | None, typer.Option(help="The variance of this column's totals over the people present.")
     ],
@@ -66,8 +66,8 @@ OPTIONS: dict[str, Any] = {
     "of": Annotated[
         str | None,
         typer.Option(
-            help="What a mean is of: `rows` (default), `people` (their own means) or `totals` (people's totals in a "
-            "period); a histogram, or quantiles: `people` (default) or `rows`."
+            help="What a mean is of: `people` (each with the mean of their rows), `rows` (with --at-most) or `totals` "
+            "(people's totals in a period); a histogram, or quantiles: `people` (default) or `rows`."
         ),
     ],
     "clip": Annotated[

@@ -72,7 +72,7 @@ def show_view(console: Console, view: View) -> None:
     """Print what a view shows as bars, and its first rows with intervals."""
     frame = view.to_pandas()
     numbers = [f"{name}{all_}" for all_ in ("", "_all", "_if_even") for name in ("value", "lower", "upper")]
-    told = ("time", "period", "value_to", "kind", "not_above", "not_below", "why", *numbers)
+    told = ("time", "period", "value_to", "kind", "not_above", "not_below", "why", "per", *numbers)
     labels = [name for name in frame.columns if name not in told]
     console.print(shown(view.title), style="bold")
     places = view.estimates.value.shape[1]

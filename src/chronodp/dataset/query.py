@@ -271,9 +271,9 @@ class Query(Generic[Planned_co]):
         )
 
     def __str__(self) -> str:
-        measure = self.table.measure
-        words = measure.open_words if measure.size_name in dict(self.finds) else measure.words
-        return f"{words(self.table.unit.called)}; {self.table.calendar}"
+        table = self.table
+        open_ = table.measure.size_name in dict(self.finds)
+        return f"{table.measure.open_words(table.unit.called) if open_ else table.released}; {table.calendar}"
 
 
 def named_columns(columns: Sequence[Derived], names: Sequence[str | None]) -> tuple[Derived, ...] | None:

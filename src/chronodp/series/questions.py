@@ -95,7 +95,7 @@ class Questions(ABC, Generic[Asked_co]):
         column: str,
         *,
         clip: tuple[float, float | Find] | Mapping[Any, tuple[float, float]] | Find | None = None,
-        of: Literal["rows", "people", "totals"] | None = None,
+        of: Literal["people", "rows", "totals"] | None = None,
         at_most: int | None = None,
         people: int | None = None,
     ) -> Asked_co:
@@ -109,24 +109,28 @@ class Questions(ABC, Generic[Asked_co]):
                 that splits the answer, in one proportion: {"north": (0, 50), "south": (0, 400)}. With ``(0, Find())`` a
                 private step finds the most, and values below 0 count as 0; where ``people`` is given also `Find()`,
                 both sides.
-            of: 'rows', which is the default: the mean of all rows. 'people': a person's rows count together as one,
-                with their mean. 'totals': a person's rows are added up before people are averaged.
-            at_most: of rows, the weight of how many one person has in a period and group, by default 1. Who has more
-                rows has them all, each with less weight. Larger is nearer to the mean of all rows, with more noise.
-                Under `Event` every row counts in full, also one that names no person.
+            of: whose mean. 'people': each person once, with the mean of their rows in a period. 'rows': all rows, as
+                far as ``at_most`` lets them weigh. 'totals': a person's rows in a period are added up first.
+            at_most: of rows, the weight of how many one person has in a period and group. Who has more rows has them
+                all, each with less weight. Larger is nearer to the mean of all rows, with more noise; 1 is the mean of
+                people. Under `Event`, where it is 1, every row counts in full, also one that names no person.
             people: of totals, under a unit with ``relation="replace"``, where the list of people is public: how many
                 they are. Then only the sum is paid for, and the mean is right where all of them are present in every
                 period.
         """
         check_given("at_most", at_most, "a whole number, or left out for a mean", ROWS_FOUND)
-        said = of if of is not None else "rows" if people is None else "totals"
+        if of is None:
+            allowed = (
+                "say whose mean: 'people', each with the mean of their rows, 'rows', or people's 'totals' in a period"
+            )
+            raise MissingBound("of", allowed)
         if clip is None:
-            which = "a person's total in a period" if said == "totals" else "a row"
+            which = "a person's total in a period" if of == "totals" else "a row"
             raise MissingBound("clip", f"say between which ends {which} counts, or (0, Find())")
         find, reference = clip_to_find(clip)
         if find is None:
-            return self.ask(mean_of(column, clip, of=said, at_most=at_most, people=people))  # type: ignore[arg-type]  # numbers, or refused
-        return self._finding(mean_of(column, reference, of=said, at_most=at_most, people=people), clip=find)
+            return self.ask(mean_of(column, clip, of=of, at_most=at_most, people=people))  # type: ignore[arg-type]  # numbers, or refused
+        return self._finding(mean_of(column, reference, of=of, at_most=at_most, people=people), clip=find)
 
     def variance(self, column: str, *, clip: tuple[float, float] | None = None) -> Asked_co:
         """Tell how far people's totals, each clipped to ``clip``, lie apart in a period: their variance.

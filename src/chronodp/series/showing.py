@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Displayed", "drawn_ends", "drawn_places", "shown_figure", "shown_frame"]
 
-_OWN = ("covers", "time", "period", "value", "value_to", "lower", "upper", "kind", "not_above", "not_below", "why")
+_OWN = (
+    *("covers", "time", "period", "value", "value_to", "lower", "upper"),
+    *("kind", "not_above", "not_below", "why", "per"),
+)
 _MOST_LINES = 24  # more cannot be told apart; the table has them all
 
 
@@ -35,6 +38,7 @@ class Displayed:
         estimates: values and intervals.
         everyone: the numbers without limits, as far as they can be told.
         cells: kinds of sets and reasons, where these are told.
+        per: of what each number is, such as "row" or "person and day"; empty where it adds up.
     """
 
     table: Table
@@ -43,6 +47,7 @@ class Displayed:
     estimates: Estimates
     everyone: Unlimited | None
     cells: Cells | None
+    per: str
 
 
 def shown_frame(shown: Displayed) -> pandas.DataFrame:
@@ -67,6 +72,8 @@ def shown_frame(shown: Displayed) -> pandas.DataFrame:
             gap = getattr(shown.cells, name)
             columns[name] = np.full(shown.estimates.value.size, np.nan) if gap is None else gap.ravel()
         columns["why"] = _worded(shown.cells.why, REASONS)
+    if shown.per:
+        columns["per"] = np.full(shown.estimates.value.size, shown.per, object)
     frame = pandas.DataFrame(columns)
     frame.attrs.update(covered(list(columns)))
     return frame

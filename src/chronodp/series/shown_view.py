@@ -241,7 +241,8 @@ class ShownView:
         if columns is None:
             columns = columns_of(self.table)
             columns = columns if self.binned else replace(columns, edges=())
-        return Displayed(self.table, self.periods, columns, self.estimates, self.everyone, self.cells)
+        per = "" if self.reading in ("ratio", "change") else self.table.per
+        return Displayed(self.table, self.periods, columns, self.estimates, self.everyone, self.cells, per)
 
 
 def _columns(estimates: Estimates, chosen: Wholes) -> Estimates:

@@ -17,6 +17,8 @@ from chronodp.series.windows import Windows, coarser
 
 __all__ = ["DeclaredTable"]
 
+_LENGTHS = {"1min": "minute", "1h": "hour", "1D": "day", "1W": "week", "1mo": "month", "1Y": "year"}
+
 
 @dataclass(frozen=True)
 class DeclaredTable:
@@ -100,6 +102,16 @@ class DeclaredTable:
     def label(self) -> str:
         """What its numbers are, in a word."""
         return self.measure.label_for(self.unit.called)
+
+    @property
+    def per(self) -> str:
+        """Of what a number is, where it is of one, such as "row", or "person and day"; "" where it adds up."""
+        each = self.measure.each
+        if not each or (self.rows_apart and self.measure.row_weight is not None):
+            return "row" if each else ""
+        calendar = self.periods.calendar
+        period = "period" if calendar is None else _LENGTHS.get(calendar.every, f"period of {calendar.every}")
+        return each.replace("person", self.unit.called or "person").replace("period", period, 1)
 
     @property
     def groups(self) -> int:

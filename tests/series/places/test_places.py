@@ -136,7 +136,7 @@ def test_what_does_not_go_with_places_is_refused(ask: Any, said: str) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        night().mean("kwh", clip=(0.0, 4.0)),
+        night().mean("kwh", clip=(0.0, 4.0), of="people"),
         night().variance("kwh", clip=(0.0, 4.0)),
         night().histogram("kwh", edges=(0.0, 1.0, 2.0), of="rows"),
         night(max_periods=None).sum("kwh", bound=cdp.Norm(5.0)),

@@ -151,7 +151,7 @@ def test_few_quantiles_are_drawn_bins(people: pandas.DataFrame, ledger: cdp.Ledg
     assert "drawn" in plan.alternatives["way"][0]
     made = plan.release(ledger, dataset="d", request="q", entropy=seeded(1))
     frame = made.to_pandas()
-    assert list(frame.columns) == ["time", "quantile", "value", "value_to", "why"]
+    assert list(frame.columns) == ["time", "quantile", "value", "value_to", "why", "per"]
     assert np.allclose(frame["value_to"] - frame["value"], 0.02)
     assert frame["why"].isna().all()
     for day in pandas.date_range("2026-01-01", periods=4):
@@ -238,7 +238,7 @@ def test_many_quantiles_are_read_from_a_histogram(people: pandas.DataFrame, ledg
     plan = series(people).quantiles("v", many, edges=FINE).plan(epsilon=4.0, delta=1e-6)
     made = plan.release(ledger, dataset="d", request="h", entropy=seeded(1))
     frame = made.to_pandas()
-    assert list(frame.columns) == ["time", "quantile", "value", "lower", "upper"]
+    assert list(frame.columns) == ["time", "quantile", "value", "lower", "upper", "per"]
     assert (frame["lower"] <= frame["value"]).all()
     assert (frame.groupby("time")["value"].diff().dropna() >= 0).all()
     whole = made.quantile(0.5, every="4D").to_pandas()

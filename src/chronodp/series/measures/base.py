@@ -21,11 +21,12 @@ from chronodp.privacy import Calendar, Contribution, counted
 from chronodp.series.measures.group_clips import Clip, GroupClips
 from chronodp.series.noise import Noise, with_grid
 
-__all__ = ["Clip", "Floats", "Measure", "Quanta", "Statistic"]
+__all__ = ["Clip", "Each", "Floats", "Measure", "Quanta", "Statistic"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Statistic: TypeAlias = Literal["total", "peak", "trough"]
 Quanta: TypeAlias = NDArray[np.int64]
+Each: TypeAlias = Literal["", "row", "person", "person and period"]
 
 
 class OfBlocks(Protocol):
@@ -120,6 +121,11 @@ class Measure(ABC):
     @abstractmethod
     def reach(self) -> float:
         """The largest number that one person adds, before anything is taken away."""
+
+    @property
+    def each(self) -> Each:
+        """Of what a number is, where it is of one: a row, a person, or a person in a period; "" where it adds up."""
+        return ""
 
     @property
     def norm(self) -> float | None:

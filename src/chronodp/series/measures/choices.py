@@ -1,7 +1,4 @@
-"""How people are bounded in a sum, and of what a mean or a histogram is: of rows, of people, or of people's totals.
-
-Questions written before there was a choice name none: their means are of totals, and their histograms of people.
-"""
+"""How people are bounded in a sum, and of what a mean or a histogram is: of rows, of people, or of people's totals."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from chronodp.series.measures.sums import CLIPS, Mean, PanelMean, Sum
 
 __all__ = ["HISTOGRAM", "MEAN", "SUM", "histogram_of", "mean_of", "sum_of"]
 
-_MEANS = ("rows", "people", "totals")
+_MEANS = ("people", "rows", "totals")
 _HISTOGRAMS = ("people", "rows")
 
 
@@ -52,14 +49,14 @@ def mean_of(
     column: str,
     clip: Clip | Mapping[str, Clip],
     *,
-    of: str = "totals",
+    of: str,
     at_most: int | None = None,
     people: int | None = None,
 ) -> Measure:
     """Return the mean of rows, of people's own means, or of people's totals.
 
-    >>> print(mean_of("delay", (-30.0, 120.0), of="rows"))
-    mean of delay over rows, each clipped to -30 … 120, at most 1 row's weight for each person in a period
+    >>> print(mean_of("delay", (-30.0, 120.0), of="people"))
+    mean of delay over the people present, each with the mean of their rows in a period, a row clipped to -30 … 120
     """
     check_word("of", of, _MEANS)
     if people is not None and of != "totals":
@@ -69,6 +66,9 @@ def mean_of(
     widest, clips = clip_by_group(clip)
     if of == "totals":
         return Mean(column, widest, clips=clips) if people is None else PanelMean(column, widest, people, clips=clips)
+    if of == "rows" and at_most is None:
+        allowed = "the weight of how many rows one person has in a period, 1 where every row stands for itself"
+        raise InvalidArgument("at_most", None, f"given for a mean of rows: {allowed}; of='people' takes none")
     # A person's mean is all of their rows with the weight of one.
     return RowMean(column, widest, 1 if at_most is None else at_most, clips=clips)
 
@@ -101,12 +101,12 @@ SUM = Asking(
 MEAN = Asking(
     "mean",
     "mean",
-    "The mean of rows, of people's own means, or of people's totals; of totals where that is left out.",
+    "The mean of people's own means, of rows, or of people's totals in a period.",
     (
         Argument("column", "column"),
         replace(CLIPS, found=True),
-        Argument("of", "word", "What is averaged.", needed=False, words=_MEANS),
-        Argument("at_most", "whole", "The weight of how many rows one person has in a period.", needed=False),
+        Argument("of", "word", "What is averaged.", words=_MEANS),
+        Argument("at_most", "whole", "Of rows: the weight of how many one person has in a period.", needed=False),
         Argument("people", "whole", "How many people there are, where that is public.", needed=False, on_page=False),
     ),
     mean_of,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_fraction, check_word, document, settle
 from chronodp.series.measures.asking import Argument, Asking
-from chronodp.series.measures.base import Measure
+from chronodp.series.measures.base import Each, Measure
 from chronodp.series.measures.histograms import Histogram, RowHistogram
 
 __all__ = ["MOST_QUANTILES", "QUANTILES", "Quantiles", "RowQuantiles", "check_quantiles", "quantiles_of"]
@@ -57,6 +57,11 @@ class Quantiles(Histogram):
         """What the numbers are, in a word."""
         return self.column
 
+    @property
+    def each(self) -> Each:
+        """A person, with the value of a row."""
+        return "person"
+
     def label_for(self, called: str | None) -> str:
         """Return what the numbers are, in a word."""
         del called
@@ -95,6 +100,11 @@ class RowQuantiles(RowHistogram):
     def label(self) -> str:
         """What the numbers are, in a word."""
         return self.column
+
+    @property
+    def each(self) -> Each:
+        """A row."""
+        return "row"
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""

@@ -22,7 +22,7 @@ from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import LATER, Contribution, check_clip, check_column, check_whole, counted, document, settle
-from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
+from chronodp.series.measures.base import Clip, Each, Floats, Measure, Quanta
 from chronodp.series.measures.group_clips import GroupClips, check_widest, clip_question, clip_words
 from chronodp.series.measures.quotients import mean_ends
 from chronodp.series.noise import Noise, with_grid
@@ -91,6 +91,11 @@ class RowMean(Weighed):
     def label(self) -> str:
         """What the numbers are, in a word."""
         return self.column
+
+    @property
+    def each(self) -> Each:
+        """A person where all of their rows together weigh as one, else a row."""
+        return "person" if self.at_most == 1 else "row"
 
     @property
     def reach(self) -> float:
@@ -178,7 +183,11 @@ class RowMean(Weighed):
 
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""
-        return f"{self.words_alone()}, {self._weight(called)}"
+        if self.at_most > 1:
+            return f"{self.words_alone()}, {self._weight(called)}"
+        who = "the people present" if called is None else f"every {called} present"
+        clipped = f"clipped to {clip_words(self.clip, self.clips)}"
+        return f"mean of {self.column} over {who}, each with the mean of their rows in a period, a row {clipped}"
 
     def bounded_by(self, size: float) -> RowMean:
         """Return the mean with a clip so many times as wide."""
@@ -186,8 +195,7 @@ class RowMean(Weighed):
 
     def open_words(self, called: str | None = None) -> str:
         """Return what is released in plain words while the clip is still to be found."""
-        where = "each clipped where a private step finds it best"
-        return f"mean of {self.column} over rows, {where}, {self._weight(called)}"
+        return f"mean of {self.column}, rows clipped where a private step finds it best, {self._weight(called)}"
 
     def words_alone(self) -> str:
         """Return the same where every row stands for itself."""

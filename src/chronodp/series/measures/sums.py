@@ -20,7 +20,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import LATER, Contribution, check_clip, check_column, check_whole, document, settle
 from chronodp.series.measures.asking import Argument
-from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
+from chronodp.series.measures.base import Clip, Each, Floats, Measure, Quanta
 from chronodp.series.measures.group_clips import GroupClips, check_widest, clip_question, clip_words
 from chronodp.series.measures.quotients import mean_ends
 from chronodp.series.noise import Noise, with_grid
@@ -129,6 +129,11 @@ class Mean(Clipped):
             raise InvalidArgument("clip", self.clip, "a pair (low, high) with low < high for a mean")
 
     @property
+    def each(self) -> Each:
+        """A person in a period."""
+        return "person and period"
+
+    @property
     def half(self) -> float:
         """How far the clip's ends are from its middle."""
         return (self.clip[1] - self.clip[0]) / 2
@@ -226,6 +231,11 @@ class PanelMean(Clipped):
     def __post_init__(self) -> None:
         Clipped.__post_init__(self)
         check_whole("people", self.people)
+
+    @property
+    def each(self) -> Each:
+        """A person in a period."""
+        return "person and period"
 
     @property
     def divisor(self) -> int | None:

@@ -20,7 +20,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law, deviations
 from chronodp.privacy import Contribution, counted, document
 from chronodp.series.measures.asking import Argument, Asking
-from chronodp.series.measures.base import Floats, Quanta
+from chronodp.series.measures.base import Each, Floats, Quanta
 from chronodp.series.measures.quotients import mean_ends
 from chronodp.series.measures.sums import CLIP, Clipped, Mean
 from chronodp.series.noise import Noise, with_grid
@@ -61,6 +61,11 @@ class Variance(Clipped):
     def label(self) -> str:
         """What the numbers are, in a word: they are in squares of the column's units."""
         return f"variance of {self.column}"
+
+    @property
+    def each(self) -> Each:
+        """A person in a period."""
+        return "person and period"
 
     @property
     def negative(self) -> bool:

@@ -44,7 +44,8 @@ def rank_words(design: QuantileDesign, level: float = 0.95) -> str:
     # All of a cell keep to their bounds together: putting them in order makes the farthest no farther.
     each = 1 - (1 - level) / len(design.quantiles)
     most = max(way.shortfall(q, design.bins, each) for q in design.quantiles)
-    return f"in {100 * level:g} of 100 cases the bin shown is at most {most:,.4g} {_who(design)} away from the true quantile"
+    away = f"{most:,.4g} {_who(design)} away from the true quantile"
+    return f"in {100 * level:g} of 100 cases the bin shown is at most {away}"
 
 
 def _who(design: QuantileDesign) -> str:

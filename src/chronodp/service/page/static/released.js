@@ -59,7 +59,7 @@ export const showReleased = async (chart, place, found, { about, lines = linesOf
   await draw(chart, drawn, { label: found.label, about, empty: `${found.note}.` });
   const last = found.columns.indexOf("value");
   const columns = found.columns.map((label, at) => {
-    if (label === "kind" || label === "why") return { label, cell: (row) => row[at] ?? "–" };
+    if (["kind", "why", "per"].includes(label)) return { label, cell: (row) => row[at] ?? "–" };
     if (at >= last) return { label, numeric: true, cell: (row) => number(row[at], 6) };
     return { label, cell: (row) => (at === 0 ? clock(row[0]) : String(row[at] ?? "–")) };
   });
