@@ -124,7 +124,7 @@ def test_a_mean_says_whose_it_is() -> None:
         ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "people", "at_most": 2}, "at_most must be left out"),
         ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "totals", "at_most": 2}, "at_most must be left out"),
         ({"kind": "mean", "column": "kwh", "clip": [0, 1]}, "of must be given for mean"),
-        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "rows"}, "at_most must be given for a mean of rows"),
+        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "rows"}, "at_most is missing: say the weight"),
         ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "rows", "people": 2}, "people must be left out"),
         ({"kind": "histogram", "column": "kwh", "edges": [0, 1], "of": "totals"}, "of must be"),
         (None, "question must be a mapping with a kind"),

@@ -77,6 +77,8 @@ def question_of(features: Sequence[Feature], unit: RecordUnit) -> Question:
         question.measure.pop("clip", None)  # a norm takes its place
     if unit.of_rows and question.measure.get("of") == "rows":
         question.measure.pop("at_most", None)  # every row counts in full there
+        if question.measure["kind"] == "mean" and question.measure["of"] == "rows":
+            question.measure["at_most"] = 1
     if question.columns:
         question.measure["column"] = next(iter(question.columns))
     if len(measures) > 1:

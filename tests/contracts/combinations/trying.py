@@ -71,15 +71,16 @@ def released(plan: Any, ledger: cdp.Ledger, unit: RecordUnit, request: str) -> p
 
 
 def check_numbers(shown: pandas.DataFrame, *, found: bool = False) -> None:
-    """Numbers are sane: there are some, values are finite, and lie within their intervals where they have some.
+    """Numbers are sane: there are some, finite unless too few people are told, and within intervals if there are any.
 
     Where keys are ``found``, of so few people there may be none, and then no numbers.
     """
     assert len(shown) or found
-    for name in (name for name in map(str, shown) if name.startswith("value")):
+    for name in (name for name in map(str, shown) if name in ("value", "value_all")):
         value = shown[name].to_numpy(float)
-        assert np.all(np.isfinite(value))
+        few = shown["why"].eq("too few").to_numpy(bool) if "value_to" in shown else np.zeros(len(value), bool)
+        assert np.array_equal(np.isfinite(value), ~few)
         lower, upper = (name.replace("value", end) for end in ("lower", "upper"))
-        if lower in shown:  # a quantile that is drawn has none
+        if lower in shown:  # a bin that is drawn has none
             assert not np.any(value < shown[lower].to_numpy(float))
             assert not np.any(value > shown[upper].to_numpy(float))

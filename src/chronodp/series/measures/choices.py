@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy import check_positive, check_whole, check_word
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
@@ -67,8 +67,8 @@ def mean_of(
     if of == "totals":
         return Mean(column, widest, clips=clips) if people is None else PanelMean(column, widest, people, clips=clips)
     if of == "rows" and at_most is None:
-        allowed = "the weight of how many rows one person has in a period, 1 where every row stands for itself"
-        raise InvalidArgument("at_most", None, f"given for a mean of rows: {allowed}; of='people' takes none")
+        allowed = "say the weight of how many rows one person has in a period, 1 where every row stands for itself"
+        raise MissingBound("at_most", f"{allowed}; of='people' takes none")
     # A person's mean is all of their rows with the weight of one.
     return RowMean(column, widest, 1 if at_most is None else at_most, clips=clips)
 
