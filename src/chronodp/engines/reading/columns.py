@@ -204,8 +204,7 @@ class Columns:
             kind = {"instant": "TIMESTAMPTZ", "clock": "TIMESTAMP_NTZ" if self.dialect == "spark" else "TIMESTAMP"}
             offset = "+00:00" if stored.kind == "instant" else ""
             ends = [
-                cast_to(kind[stored.kind], string(f"{moment:%Y-%m-%d %H:%M:%S}{offset}"))
-                for moment in _padded(first, last)
+                cast_to(kind[stored.kind], string(moment.isoformat(" ") + offset)) for moment in _padded(first, last)
             ]
         near, held = _near(column, *ends)
         if self.dialect == "duckdb":
@@ -235,9 +234,10 @@ class Columns:
         near, held = _near(ticks, whole(low), whole(high))
         if unit >= 1000:
             return exp.case().when(near, held * whole(unit // 1000))
-        # Databases divide toward zero, and times before 1970 are negative.
-        rest = exp.paren(exp.paren(exp.paren(held.copy() % 1000) + 1000) % 1000)
-        return exp.case().when(near, exp.IntDiv(this=exp.paren(held.copy() - rest), expression=whole(1000)))
+        # Databases divide toward zero, and times before 1970 are negative; to take the rest away first could overflow.
+        lower = exp.case().when(exp.paren(held.copy() % 1000) < 0, whole(1)).else_(whole(0))
+        divided = exp.IntDiv(this=exp.paren(held.copy()), expression=whole(1000))
+        return exp.case().when(near, exp.paren(divided - exp.paren(lower)))
 
     def matches(self, text: Term, pattern: str) -> Term:
         """Return whether a text, all of it, is written by a pattern."""
