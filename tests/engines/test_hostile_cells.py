@@ -23,6 +23,8 @@ from chronodp.engines.reading import Moment, read_time
 from chronodp.errors import UnsuitableColumn
 from chronodp.privacy import Calendar, Grid
 
+pytestmark = pytest.mark.long
+
 DAYS = Calendar("1D", "2026-01-05", "2026-01-08")
 COUNT = Question(DAYS, "at", "who", None, Grid(1.0), (0, 1), max_periods=1)
 SUM = Question(DAYS, "at", "who", "kwh", Grid(1.0), (0, 9), max_periods=1)
@@ -267,7 +269,6 @@ ODD_OBJECTS: list[Any] = ["\ud800", "e\ud800", 2**70, -(2**63) - 1, 1e308, True,
 ODD_OBJECTS += [Decimal("1e999"), Decimal("sNaN"), 1j, object(), (), pd.Period("2026-01"), np.timedelta64(1, "as")]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("column", ["at", "who", "kwh"])
 @pytest.mark.parametrize("usual", ["ann", 7, 7.0, True])
 def test_no_object_refuses_the_others(usual: Any, column: str) -> None:
