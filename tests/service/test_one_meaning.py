@@ -25,7 +25,7 @@ MEANS: list[tuple[dict[str, Any], str]] = [
     ({"of": "rows", "at_most": 24}, "row"),
     ({"of": "totals"}, "person and day"),
 ]
-DATES = {"every": "1D", "start": "2026-01-01", "end": "2026-01-03"}
+DATES: dict[str, Any] = {"every": "1D", "start": "2026-01-01", "end": "2026-01-03"}
 
 
 def readings() -> pandas.DataFrame:
@@ -104,7 +104,7 @@ def test_a_mean_that_does_not_say_whose_is_refused_everywhere() -> None:
 
 def test_the_unit_names_who_a_number_is_of_in_tables_and_on_pages(tmp_path: Path) -> None:
     called = cdp.User(called="customer")
-    months = {"every": "1mo", "start": "2026-01-01", "end": "2026-02-01"}
+    months: dict[str, Any] = {"every": "1mo", "start": "2026-01-01", "end": "2026-02-01"}
     series = cdp.TimeSeries(readings(), time="read_at", user="meter", unit=called, max_periods=1, **months)
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("d", unit=called, epsilon=1e8, delta=1e-3)

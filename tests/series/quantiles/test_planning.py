@@ -177,10 +177,10 @@ def test_few_quantiles_are_drawn_bins(people: pandas.DataFrame, ledger: cdp.Ledg
     assert "permute-and-flip" in made.certificate.mechanism
 
 
-def till(rows: int, value: float, ledger: cdp.Ledger, request: str, **price: float) -> pandas.DataFrame:
+def till(rows: int, value: float, ledger: cdp.Ledger, request: str, **price: Any) -> pandas.DataFrame:
     """The median of what so many people pay in February, in bins of a tenth; nobody pays anything in January."""
     paid = pandas.DataFrame({"t": "2026-02-03", "u": [f"p{one}" for one in range(rows)], "v": value})
-    months = {"every": "1mo", "start": "2026-01-01", "end": "2026-03-01"}
+    months: dict[str, Any] = {"every": "1mo", "start": "2026-01-01", "end": "2026-03-01"}
     asked = cdp.TimeSeries(paid, time="t", user="u", unit=cdp.User(), max_periods=1, **months)
     plan = asked.quantiles("v", [0.5], edges=(np.arange(1001) / 10).tolist()).plan(**price)
     return plan.release(ledger, dataset="d", request=request, entropy=seeded(request)).to_pandas()
