@@ -255,7 +255,7 @@ def held(setting: Setting, runs: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder, cdp.Ledger(Path(folder) / "budget.db") as ledger:
         ledger.open("rows", unit=setting.unit.on(None), epsilon=1e4, delta=0.5)
         for run in range(runs):
-            made = plan.release(ledger, dataset="rows", request=str(run), entropy=seeded(f"bands {run}"))
+            made = plan.release(ledger, dataset="rows", request=str(run), entropy=seeded(f"{setting.name} {run}"))
             shown = made.to_pandas()
             truth = setting.truth(shown)
             for band, suffix in zip(BANDS, ("", "_all", "_if_even"), strict=False):
