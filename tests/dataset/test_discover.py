@@ -177,7 +177,7 @@ def test_delta_is_parted_and_its_part_comes_from_the_reserve(ledger: cdp.Ledger)
     assert plan.design.finding.delta == 4e-6
     assert gaussian.epsilon(plan.claim.cost, 1e-5) <= 4.0 < gaussian.epsilon(plan.claim.cost, 9.9e-6)
     released(ledger, plan)
-    assert "reserved delta: 4e-06 of 1e-05" in str(ledger.status("web"))
+    assert "reserved delta 4e-06 of 1e-05 spent" in str(ledger.status("web"))
 
 
 def test_without_a_reserve_nothing_is_read(tmp_path: Path) -> None:

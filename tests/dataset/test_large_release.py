@@ -130,8 +130,12 @@ def test_what_cannot_be_stored_is_refused_in_the_plan(measure: str, periods: int
 
     def plan(length: int) -> object:
         series = hours(length)
-        asked = series.count() if measure == "count" else getattr(series, measure)("kwh", clip=(0.0, 1.0))
-        return asked.by(place=keys, max_groups=1).plan(epsilon=1.0)
+        asked = {
+            "count": lambda: series.count(),
+            "mean": lambda: series.mean("kwh", clip=(0.0, 1.0), of="people"),
+            "variance": lambda: series.variance("kwh", clip=(0.0, 1.0)),
+        }
+        return asked[measure]().by(place=keys, max_groups=1).plan(epsilon=1.0)
 
     assert plan(periods - 1)
     cells = periods * len(keys) * kinds

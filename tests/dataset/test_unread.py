@@ -52,7 +52,7 @@ def release(folder: Path, plan: Any, request: str = "a") -> Any:
 
 KINDS: dict[str, Callable[[Any], Any]] = {
     "people": lambda data: series(data).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0),
-    "mean": lambda data: series(data).mean("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0),
+    "mean": lambda data: series(data).mean("kwh", clip=(0.0, 5.0), of="people").plan(epsilon=1.0),
     "rows": lambda data: (
         series(data, user=None, unit=cdp.Event(), max_periods=None).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
     ),

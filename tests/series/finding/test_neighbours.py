@@ -64,7 +64,7 @@ def planned(
     )
     asked = series.sum("number", clip=cdp.Find())
     if mean_of is not None:
-        asked = series.mean("number", clip=(0, cdp.Find()), of=mean_of)
+        asked = series.mean("number", clip=(0, cdp.Find()), of=mean_of, at_most=1 if mean_of == "rows" else None)
     query = asked.by(max_groups=2, **GROUPED)
     # A wide budget: in tables of a few rows noise would otherwise be all that counts.
     plan: Any = query.plan(**({"epsilon": 400.0, "delta": 1e-3} | terms))

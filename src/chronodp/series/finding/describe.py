@@ -100,7 +100,7 @@ def _useful(design: FindDesign) -> list[tuple[str, str]]:
     if design.table.measure.ratio or design.finds_size or design.finds_edges:
         return []  # in sizes that are not known yet
     measure, joint = design.table.measure, design.typical
-    width = design.half_widths[joint.periods[-1], joint.groups[-1]] / (measure.divisor or 1)
+    width = design.half_widths[max(design.half_widths)] / (measure.divisor or 1)  # of the most periods and groups
     told = needed(width, who=counted_ones(design.table))
     return [("Useful", f"{told}, if {counted(joint.periods[-1], 'period')} count; less if fewer")]
 
