@@ -228,7 +228,11 @@ def test_what_is_told_of_progress_hangs_on_no_row(do: str, user: str | None) -> 
 
 @pytest.mark.parametrize("asked", [False, True])
 def test_a_null_where_a_schema_allows_none_refuses_nobody(asked: bool) -> None:
-    fields = [pa.field("at", pa.timestamp("us")), pa.field("who", pa.string()), pa.field("kwh", pa.float64())]
+    fields: list[Any] = [
+        pa.field("at", pa.timestamp("us")),
+        pa.field("who", pa.string()),
+        pa.field("kwh", pa.float64()),
+    ]
     for name in ("at", "who", "kwh"):
         schema = pa.schema([field.with_nullable(field.name != name) for field in fields])
         columns: list[Any] = [[NOON] * 3, ["ann", "bob", "cem"], [1.0, 1.0, 1.0]]
@@ -245,7 +249,7 @@ def test_a_null_where_a_schema_allows_none_refuses_nobody(asked: bool) -> None:
 @pytest.mark.parametrize("number", [0, 7, -(2**63) + 1])
 def test_no_unit_of_time_of_numpy_refuses_the_others(unit: str, number: int) -> None:
     found = []
-    for last in (NOON, np.datetime64(number, unit), np.datetime64(number, (unit, 25))):  # type: ignore[call-overload]
+    for last in (NOON, np.datetime64(number, unit), np.datetime64(number, (unit, 25))):  # type: ignore[call-overload,arg-type]
         frame = pd.DataFrame({"at": pd.Series([NOON, NOON, last], dtype=object), "who": ["ann", "bob", "cem"]})
         found.append(totals(frame))
     assert [one.sums.tolist() for one in found] == [[0, 3, 0], [0, 2, 0], [0, 2, 0]]
@@ -329,8 +333,9 @@ def test_no_value_at_the_ends_of_its_type_refuses_the_others(column: str, kind: 
 @pytest.mark.parametrize("form", ["string", "large", "view", "codes", "codes of views", "runs"])
 def test_no_text_of_arrow_refuses_the_others(form: str) -> None:
     cells = [b"ann", b"e\xff", b"\xff", b"bob"]
-    view: Any = pa.Array.from_buffers(pa.string_view(), 4, pa.array(cells, pa.binary_view()).buffers())
-    people: Any = {
+    arrays: Any = pa.Array
+    view = arrays.from_buffers(pa.string_view(), 4, pa.array(cells, pa.binary_view()).buffers())
+    people: Any = {  # type: ignore[no-untyped-call]
         "string": lambda: texts(cells),
         "large": lambda: pa.array(cells, pa.large_binary()).view(pa.large_string()),
         "view": lambda: view,

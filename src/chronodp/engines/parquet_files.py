@@ -71,7 +71,7 @@ class ParquetGroup:
 
         partitioning = ds.partitioning(pa.schema([(name, pa.string()) for name in self.partitions]), flavor="hive")
         # Times of INT96 in DuckDB's unit: in Arrow's own, a year far away becomes one nearby.
-        format_ = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"))
+        format_ = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(None, coerce_int96_timestamp_unit="us"))
         files = ds.dataset(self.paths, format=format_, partitioning=partitioning if self.partitions else None)
         columns = {name: pc.field(name) for name, stored in self.stored.items() if stored.kind != "unreadable"}
         for name, kind in self.arrow.items():
