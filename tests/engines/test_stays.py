@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chronodp.engines import DuckDB, Question, Record, find_source, reference_totals
-from chronodp.engines.attach import answered
+from chronodp.engines.attach import attached
 from chronodp.engines.session import Session
 from chronodp.engines.statement import statement, tally_statement
 from chronodp.engines.totals import Totals
@@ -58,7 +58,8 @@ def test_every_engine_has_the_same_integers(trials: Trials) -> None:
             columns = session.columns(statement(question, session.parts, key="k"))
             return Totals.of_cells(question, columns), session.row(tally_statement(question, session.parts, key="k"))
 
-        written, told = answered(source, question.wanted, question.reading, ask, memory=2**28)
+        with attached(source, question.wanted, question.reading, memory=2**28) as session:
+            written, told = ask(session)
         for found in (duckdb.totals(source, question, key="k"), written):
             assert np.array_equal(found.sums, expected.sums)
             assert np.array_equal(found.people, expected.people)
