@@ -194,7 +194,7 @@ def test_rows_norms_and_edges_are_asked_for_where_the_policy_allows_them(visit: 
     page.tab.get_by_label("Measure").select_option("histogram")
     page.tab.get_by_label("Find the edges of the bins").check()
     assert page.tab.get_by_label("Edges of the bins", exact=True).is_disabled()
-    facts.get_by_text("finds a typical size of a value").wait_for()
+    facts.get_by_text("picks a typical size of a value").wait_for()
     assert page.planned() == "as found"
     assert faults(page.tab) == []
     page.tab.get_by_label("Dataset").select_option("other")

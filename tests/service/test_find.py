@@ -117,7 +117,7 @@ def test_a_curator_finds_edges_within_the_widest_clip(house: House) -> None:
         plan: Any = far.histogram("kwh", edges=(0, cdp.Find()), of="rows").plan(epsilon=2.0, delta=1e-7)
         assert plan.design.finds == ("edges",)
         assert plan.design.between == (5.0 / 2**20, 5.0)
-        assert "finds a typical size of a value" in " ".join(str(plan).split())
+        assert "picks a typical size of a value" in " ".join(str(plan).split())
         release = plan.release(request="edges")
         assert len(release.found.edges) == 25
         assert release.found.edges[0] == 0.0
