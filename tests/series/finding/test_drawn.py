@@ -48,7 +48,7 @@ def asked(about: cdp.TimeSeries, kind: str, find: Find) -> Any:
         case "sum from 0":
             return about.sum("number", clip=(0, find))
         case "mean of rows":
-            return about.mean("number", clip=(0, find), of="rows")
+            return about.mean("number", clip=(0, find), of="rows", at_most=1)
         case "mean of totals":
             return about.mean("number", clip=(0, find), of="totals")
         case "norm":
