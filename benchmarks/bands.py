@@ -165,7 +165,10 @@ MEASURES: dict[str, tuple[Callable[[Any, Any], Any], _Truth]] = {
         lambda series, size: series.sum("number", clip=(0, size(0))),
         lambda rows, by: rows.groupby(by)["number"].sum(),
     ),
-    "mean of rows": (lambda series, size: series.mean("number", clip=(0, size(0))), _mean_of("rows")),
+    "mean of rows": (
+        lambda series, size: series.mean("number", clip=(0, size(0)), of="rows", at_most=3),
+        _mean_of("rows"),
+    ),
     "mean of people": (lambda series, size: series.mean("number", clip=(0, size(0)), of="people"), _mean_of("mean")),
     "mean of totals": (lambda series, size: series.mean("number", clip=(0, size(0)), of="totals"), _mean_of("sum")),
     "histogram": (lambda series, _: series.histogram("number", edges=_EDGES), _histogram),

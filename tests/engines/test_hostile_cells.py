@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -346,3 +347,15 @@ def test_no_text_of_arrow_refuses_the_others(form: str) -> None:
     table = pa.table({"at": pa.array([NOON] * 4, pa.timestamp("us")), "who": people})
     for data in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
         assert totals(data).sums.tolist() == [0, 3, 0]
+
+
+@pytest.mark.parametrize("own_schema", [True, False])
+@pytest.mark.parametrize("unit", ["us", "ms"])
+def test_a_uuid_is_the_same_person_in_every_file(tmp_path: Path, unit: Any, own_schema: bool) -> None:
+    """Beside times in milliseconds Arrow reads it, as 16 bytes: a second name would have one person count twice."""
+    known = uuid.UUID(int=6)
+    at: Any = pa.array([NOON], pa.timestamp(unit))
+    held: Any = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([known.bytes], pa.binary(16)))
+    one = write(tmp_path / "one.parquet", {"at": at, "who": held}, store_schema=own_schema)
+    other = write(tmp_path / "other.parquet", {"at": at, "who": pa.array([str(known)])})
+    assert totals([str(one), str(other)]).sums.tolist() == [0, 1, 0]

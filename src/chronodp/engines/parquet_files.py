@@ -99,28 +99,31 @@ def _steps(stored: Stored, kind: Any) -> list[Any]:
         "SMALLINT": pa.int16(),
         "INTEGER": pa.int32(),
         "BIGINT": pa.int64(),
+        "UUID": pa.binary(16),
     }
     return [plain[stored.words]] if stored.words in plain else []
 
 
-def _cells(stored_by_name: Mapping[str, Stored], text: Callable[[str], str]) -> str:
+def _cells(stored_by_name: Mapping[str, Stored], cell_of: Callable[[str, str], str]) -> str:
     """Return the SQL of columns; what can never be read is not even looked at, since its cells may not be valid."""
     cells = []
     for name, stored in stored_by_name.items():
         quoted = '"' + name.replace('"', '""') + '"'
-        cell = "NULL" if stored.kind == "unreadable" else text(quoted) if stored.words == _TEXT else quoted
+        cell = "NULL" if stored.kind == "unreadable" else cell_of(quoted, stored.words)
         cells.append(f"{cell} AS {quoted}")
     return ", ".join(cells) or "NULL AS nothing"
 
 
-def _not_empty(column: str) -> str:
+def _not_empty(column: str, words: str) -> str:
     # An empty text is missing anyway. A condition on the column itself would be compared with a file's statistics and
     # Bloom filters, which know the bytes that were left out: other rows would decide whether this one is read.
-    return f"nullif({column}, '')"
+    return f"nullif({column}, '')" if words == _TEXT else column
 
 
-def _decoded(column: str) -> str:
-    return f"decode({column}, 'ignore')"
+def _decoded(column: str, words: str) -> str:
+    if words == "UUID":  # which Arrow hands over as 16 bytes
+        return f"TRY_CAST(hex({column}) AS UUID)"
+    return f"decode({column}, 'ignore')" if words == _TEXT else column
 
 
 class _Leaf(NamedTuple):
