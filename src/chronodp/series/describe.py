@@ -268,7 +268,8 @@ def weak(epsilon: float, delta: float, right: float) -> list[tuple[str, str]]:
 def counted_ones(table: Table) -> str:
     """Return who is counted once in a cell, such as people; empty where rows or amounts are added up."""
     once = table.measure.whole and table.measure.reach == 1 and table.measure.row_weight is None
-    return (table.unit.called or "people") if once and not table.single_rows else ""
+    who = "of them" if table.unit.called else "people"  # a unit is called by one word for one of it
+    return who if once and not table.single_rows else ""
 
 
 def useful(design: Design, expected: Expected = _UNSAID) -> list[tuple[str, str]]:

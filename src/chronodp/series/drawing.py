@@ -63,7 +63,7 @@ def _beside(design: Design) -> str:
         lone = f"that of one unit alone with probability at most {design.split.keys.delta:g}"
         text += f"; keys of {column} found by {design.split.finding}, {lone}"
     if design.missing is not None:
-        text += f"; with a figure of what bounds took away, of cells up to {design.missing.top:g}"
+        text += f"; with a figure of what the limits removed, of cells up to {design.missing.top:g}"
     if design.life is not None:
         if design.life.asks is not None:
             text += f" of scale {' and '.join(f'{noise.scale:.6g}' for noise in design.noises)}"

@@ -71,7 +71,7 @@ class Missing:
 
     def __str__(self) -> str:
         about = f"assuming {self.assume}" if self.assume else "on average over all periods"
-        return f"{100 * self.share:.3g} % of the price releases what bounds took away, {about}"
+        return f"{100 * self.share:.3g} % of the price releases what the limits removed, {about}"
 
     def parts(self, table: Table, finds: Collection[str] = ()) -> tuple[float, ...]:
         """Return the parts of the whole price: for the figure, and for how many reach beyond it, if any can.
