@@ -270,7 +270,7 @@ def test_segments_of_other_steps_series_and_keys_do_not_serve(tmp_path: Path) ->
     with pytest.raises(TallyMismatch, match="step 2"):
         tally.verify(2, heads[2])
     for place, options in (("u", {"name": "other"}), ("v", {"keys": Keys.create()}), ("w", {"life": LIFE << 16})):
-        other = tally_in(tmp_path / place, **options)  # type: ignore[arg-type]
+        other = tally_in(tmp_path / place, **options)
         other.make()
         shutil.copy(one, tmp_path / place)
         with pytest.raises(TallyMismatch, match="step 1"):

@@ -64,7 +64,8 @@ def test_from_a_plan_to_a_downloaded_release(house: House) -> None:
     assert house.post("ben", "/verify", chain).json()["valid"]
     for name, other in (("dataset", "other"), ("public_key", "A" * 44)):
         assert not house.post("ben", "/verify", chain | {name: other}).json()["valid"]
-    for nothing in ({"links": []}, chain | {"links": [], "head": "0" * 64}):
+    without: tuple[dict[str, Any], ...] = ({"links": []}, chain | {"links": [], "head": "0" * 64})
+    for nothing in without:
         assert house.post("ben", "/verify", nothing).status_code == 422
     (claim,) = house.get("ben", "/claims").json()
     assert claim["argument"] == "docs/explanation/proofs/release.md"

@@ -15,7 +15,20 @@ from chronodp.engines import Derived, check_where, derived_as
 from chronodp.errors import InvalidArgument
 from chronodp.lifetime import LifetimePlan
 from chronodp.privacy import check_kind
-from chronodp.series import Discover, EachPeriod, Find, Found, Missing, Pays, Places, Table, Terms, View, Workload
+from chronodp.series import (
+    Discover,
+    EachPeriod,
+    Find,
+    Found,
+    Missing,
+    Pays,
+    Places,
+    Release,
+    Table,
+    Terms,
+    View,
+    Workload,
+)
 from chronodp.series.finding import bounded_table
 from chronodp.series.places import PlaceLevels
 
@@ -173,7 +186,7 @@ class Query(Generic[Planned_co]):
         delta: float = 0.0,
         tuned_for: Workload | None = None,
         missing: Missing | None = None,
-        expect: float | View | None = None,
+        expect: float | View | Release | None = None,
     ) -> Planned_co:
         """Return the plan with the least error within (epsilon, delta). Free, and reads no data.
 
@@ -182,7 +195,7 @@ class Query(Generic[Planned_co]):
             delta: of the guarantee; 0 for a pure one.
             tuned_for: what the error is made small for; single periods if not given.
             missing: asks for a private figure of what bounds took away, `Missing()`.
-            expect: about how large a number will be, or a view of an earlier release, for the plan to say how far off
+            expect: about how large a number will be, or an earlier release or a view of it, for the plan to say how far off
                 such numbers are. It changes nothing else; a size that was looked up in the data is not private.
         """
         plan = self._plan(epsilon, delta, tuned_for, missing)
