@@ -195,7 +195,7 @@ class Query(Generic[Planned_co]):
             delta: of the guarantee; 0 for a pure one.
             tuned_for: what the error is made small for; single periods if not given.
             missing: asks for a private figure of what bounds took away, `Missing()`.
-            expect: about how large a number will be, or an earlier release or a view of it, for the plan to say how far off
+            expect: about how large a number will be, or an earlier release or its view, for the plan to say how far off
                 such numbers are. It changes nothing else; a size that was looked up in the data is not private.
         """
         plan = self._plan(epsilon, delta, tuned_for, missing)
