@@ -84,7 +84,7 @@ def test_a_length_is_found_and_errs_less_than_a_found_clip(ledger: cdp.Ledger) -
     truth = data.groupby("at").kwh.sum().to_numpy()
     plan = scaled(Find(), data=data).plan(epsilon=1.0, delta=1e-6, missing=Missing(assume="even loss"))
     assert isinstance(plan, FindPlan)
-    assert "finds bound among 29 candidates" in " ".join(str(plan).split())
+    assert "of the budget picks bound, of 29 candidates" in " ".join(str(plan).split())
     made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
     assert made.found is not None
     assert made.found.norm is not None

@@ -25,6 +25,7 @@ from chronodp.engines import DuckDB, Engine, Progress, Question, Reading, Record
 from chronodp.engines.attach import attached
 from chronodp.engines.reading import Moment, read_name, read_number, read_time
 from chronodp.engines.reading.cells import epoch_time
+from chronodp.errors import UnreadRows
 from chronodp.privacy import Calendar, Unit, User
 from chronodp.privacy.units import Event, RecordUnit
 from chronodp.series import Measure, Plan
@@ -51,8 +52,8 @@ __all__ = [
     "without_owners_lines",
 ]
 
-OWNERS_WARNINGS: tuple[type[Warning], ...] = ()
-OWNERS_LINES: tuple[str, ...] = ()
+OWNERS_WARNINGS: tuple[type[Warning], ...] = (UnreadRows,)
+OWNERS_LINES: tuple[str, ...] = ("unread:",)
 """All that may differ beside the numbers, since the owner alone sees it: warnings of these classes, and lines on
 standard error that begin like this."""
 
