@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import chronodp as cdp
-from tests.service.town import House, open_house, write_policy, write_rows
+from tests.service.town import House, open_house, said_of_a_question, write_policy, write_rows
 
 ASKED: dict[str, Any] = {
     "measure": {"kind": "active", "window": "6h", "max_stays": 2},
@@ -62,4 +62,4 @@ def test_a_client_asks_as_at_home(house: House) -> None:
                 .plan(epsilon=1.0, delta=1e-7)
             )
             assert plan.design == home.design
-            assert str(plan) == str(home)
+            assert str(plan) == said_of_a_question(home)

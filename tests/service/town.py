@@ -22,6 +22,7 @@ import psycopg
 import pyarrow.parquet
 import uvicorn.server
 
+from chronodp.series import FindPlan, Plan
 from chronodp.service.app import make_app
 from chronodp.service.curator import Curator
 from chronodp.service.edge import EdgeServer
@@ -224,6 +225,16 @@ def open_house(
     assert not thread.is_alive(), "the server waits for a connection that nobody ends"
     door.close()
     curator.close()
+
+
+def said_of_a_question(plan: Plan | FindPlan) -> str:
+    """Return what a plan at home says, without how its owner looks at the rows first: a curator's plan has no rows."""
+    if isinstance(plan, FindPlan):
+        return str(plan)
+    said, told, last = str(plan).rpartition("\nBefore paying: ")
+    assert told
+    assert "plan.diagnose()" in last
+    return said
 
 
 def free_port() -> int:
