@@ -96,7 +96,7 @@ def test_one_clip_is_of_the_datasets_own_periods(policy_of: Any) -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        measure("mean", clip=[0, 2]),
+        measure("mean", clip=[0, 2], of="totals"),
         measure("variance", clip=[0, 2]),
         measure("histogram", edges=[0, 1, 2]),
         measure("quantiles", edges=[0, 1, 2], fractions=[0.5]),
@@ -115,7 +115,7 @@ def test_whatever_bounds_a_persons_total_needs_a_clip_of_its_length(policy_of: A
     [
         {"measure": {"kind": "count"}},
         {"measure": {"kind": "active", "window": "7D"}, "start": "2026-01-08"},
-        measure("mean", clip=[0, 2], of="rows"),
+        measure("mean", clip=[0, 2], of="rows", at_most=1),
         measure("histogram", edges=[0, 1, 2], of="rows"),
     ],
 )
@@ -181,7 +181,7 @@ def test_what_most_people_would_exceed_is_refused(policy_of: Any) -> None:
     argument, said = refusal(curator, every="1D")
     assert argument == "clip"
     assert "does not allow clip 0 to 2; make it wide enough for 15, which one person usually has in 1D" in said
-    assert "wide enough for 0.6" in refusal(curator, SUM | measure("mean", clip=[1, 2]))[1]
+    assert "wide enough for 0.6" in refusal(curator, SUM | measure("mean", clip=[1, 2], of="totals"))[1]
     argument, said = refusal(curator, SUM | measure("quantiles", edges=[0, 1, 2], fractions=[0.5]), every="1D")
     assert (argument, "wide enough for 15" in said) == ("edges", True)
     # Bins of a tail leave others out on purpose; a filter, or several groups, leave less than is usual.
@@ -231,7 +231,7 @@ def test_what_a_policy_names_is_refused(policy_of: Any, allow: str, question: An
         ({"every": "1W", **measure("sum", clip=[0, 200])}, None),
         ({"measure": {"kind": "count"}}, 1000.0),
         ({"measure": {"kind": "count", "at_most": 3}}, None),
-        (measure("mean", clip=[0, 2]), 0.6),
+        (measure("mean", clip=[0, 2], of="totals"), 0.6),
         (measure("variance", clip=[0, 2]), None),
         (measure("histogram", edges=[0, 1, 2]), 500.0),
         ({"measure": {"kind": "active", "window": "2h"}, "start": "2026-01-02"}, 1000.0),
