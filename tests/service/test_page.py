@@ -62,8 +62,9 @@ def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tm
         page.tab.get_by_role("link", name="CSV of what is shown").click()
     rows = list(csv.reader(io.StringIO(started.value.path().read_text(encoding="utf-8"))))
     truth = house.get("ana", f"/datasets/meters/releases/{place}/table?view=running_total").json()
-    assert rows[0] == truth["columns"]
-    assert [float(row[-3]) for row in rows[1:]] == pytest.approx([row[-3] for row in truth["rows"]])
+    assert rows[0] == [*truth["columns"], "covers"]
+    assert {row[-1] for row in rows[1:]} == {"noise only"}
+    assert [float(row[-4]) for row in rows[1:]] == pytest.approx([row[-3] for row in truth["rows"]])
     assert page.slot("table").locator("tbody tr").count() == len(truth["rows"])
 
     for name in ("Release (JSON)", "Certificate"):
@@ -95,7 +96,7 @@ def test_bounds_are_found_and_what_they_took_away_is_drawn(visit: Visits) -> Non
     assert page.tab.get_by_label("Highest value of one person").is_disabled()
     page.tab.get_by_label("Find the number of periods per person").check()
     page.tab.get_by_label("Release how much the bounds remove").check()
-    page.slot("facts").get_by_text("finds max_periods and clip").wait_for()
+    page.slot("facts").get_by_text("of the budget picks max_periods and clip").wait_for()
     assert page.planned() == "as found"
     assert page.slot("alternatives").locator("tbody tr").count() > 1
     assert page.tab.get_by_label(re.compile("^Error at 95")).is_disabled()
