@@ -75,7 +75,7 @@ def test_regrets_and_blocks(home: Path) -> None:
         ((*HALL, *PAID, "--block", "50", "--unit", "user"), "unit must be Event() or Window(periods)"),
         ((*PANEL, *PAID, *ORDERS, "--regret", "0.1"), "largest_error must be given"),
         ((*PANEL, *PAID, *ORDERS, "--epsilon", "0"), "epsilon must be a finite number above 0"),
-        ((*PANEL, *PAID, *ORDERS, "--epsilon", "9"), "left 8"),
+        ((*PANEL, *PAID, *ORDERS, "--epsilon", "9"), "at most 8 fits"),
         ((*PANEL, *PAID, *ORDERS, "--out", "choice.txt"), "out must be a file that ends in .json"),
         ((*PANEL, *PAID, *ORDERS, "--value", "lod"), "did you mean load"),
     ],

@@ -140,8 +140,8 @@ def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
         ("[[sinks]]", '[clock]\njump = "soon"\n[[sinks]]', "jump must be a stretch of time"),
         ("in.jsonl", "", "path must be one file, no folder"),
         ("epsilon = 100.0", "epsilon = -1.0", "epsilon must be a finite number above 0"),
-        ("epsilon = 100.0", "epsilon = 100000.0", "asked"),
-        ("[[sinks]]", "[alert]\nabove = 5.0\nepsilon = 950.0\n\n[[sinks]]", "asked"),  # each alone would fit
+        ("epsilon = 100.0", "epsilon = 100000.0", "needs more than 3000, and at most 1000 fits"),
+        ("[[sinks]]", "[alert]\nabove = 5.0\nepsilon = 950.0\n\n[[sinks]]", "this needs 1050"),  # each alone would fit
         ("[stream]", "[strem]", "strem must be one of name, dataset"),
         ('workload = "each_period"', 'workload = "median"', "workload must be running_total"),
         ('user = "who"', 'user = "who"\nvalue = "kwh"', "measure.clip must be given"),

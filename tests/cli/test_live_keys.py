@@ -93,7 +93,7 @@ def test_found_keys_are_told_line_by_line_and_in_sinks(settings: Path) -> None:
         ("epsilon = 100.0", 'epsilon = 100.0\nworkload = "running_total"', "stream.workload must be left out"),
         ("[measure]", "[measure]\nat_most = 2", "measure.at_most must be left out with discover"),
         ("[[sinks]]", "[alert]\nabove = 5.0\nepsilon = 1.0\n\n[[sinks]]", "alert must be left out with discover"),
-        ("delta = 1e-3", "delta = 1e-2", "asked"),
+        ("delta = 1e-3", "delta = 1e-2", "this needs more than 0.003"),
     ],
 )
 def test_settings_that_cannot_be_are_named_and_nothing_is_spent(

@@ -51,7 +51,7 @@ def test_a_saved_release_is_verified_and_read(asked: list[str], tmp_path: Path, 
     run("budget", "open", "trips", "--epsilon", "20", *ledger)
     drawn, curve = str(tmp_path / "drawn.json"), str(tmp_path / "curve.json")
     told = run("release", *asked, "--dataset", "trips", "--request", "drawn", "--out", drawn, *ledger)
-    assert told.count("ranks beyond the") == 1  # what is known of errors is said once
+    assert told.count("people away from the true quantile") == 1  # what is known of errors is said once
     many = ["--fractions", ",".join(f"{one / 100}" for one in range(1, 100))]
     run("release", *asked, *many, "--dataset", "trips", "--request", "curve", "--out", curve, *ledger)
     with cdp.Ledger(tmp_path / "budget.db") as opened:

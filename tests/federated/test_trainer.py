@@ -59,7 +59,7 @@ def test_training_stops_at_the_budget(tmp_path: Path) -> None:
         holder = make_trainer(plan, ledger)
         holder.update(1, start)
         holder.update(2, start)
-        with pytest.raises(BudgetExhausted, match=r"asked .*, spent .*, left"):
+        with pytest.raises(BudgetExhausted, match=r"spent .*; this needs .* at most .* fits"):
             holder.update(3, start)
         assert len(ledger.history("north")) == 2
 

@@ -99,8 +99,8 @@ def test_a_status_tells_it_from_the_first_charge_of_its_account(tmp_path: Path) 
         assert "1 charge so far" in ledger.status("meters", analyst="ana").outlook.words
         first, meters, shop = str(ledger).splitlines()
         assert first == repr(ledger)
-        assert meters == f"meters: epsilon: 0.5 of 1 spent, 0.5 left. {status.outlook.words}"
-        assert shop.startswith("shop: epsilon at delta 1e-06: ")
+        assert meters == f"meters: epsilon 0.5 of 1 spent, 0.5 left. {status.outlook.words}"
+        assert shop.startswith("shop: epsilon 1.061 of 4 spent at delta 1e-06; ")
         html = ledger._repr_html_()
         assert html.count("<li>") == 2
         assert status.outlook.words in html

@@ -88,7 +88,7 @@ def test_a_status_and_a_ledger_show_themselves(tmp_path: Path) -> None:
         ledger.spend("meters", GaussianCost(1.0, 4.0), unit=User())
         status = ledger.status("meters")
         assert repr(ledger) == f"Ledger({str(tmp_path / 'budget.db')!r})"
-    assert repr(status).startswith("Status('meters': 1 charge; epsilon at delta 1e-06")
+    assert repr(status).startswith("Status('meters': 1 charge; epsilon 1.061 of 4 spent at delta 1e-06; ")
     assert len(repr(status).splitlines()) == 1
     html = status._repr_html_()
     assert "<b>meters</b>" in html
