@@ -17,6 +17,7 @@ from tests.docs.pages import ROOT, links, pages
 README = ROOT / "README.md"
 
 
+@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")  # rows of the town without a number
 @pytest.mark.long
 def test_the_picture_is_the_one_that_its_command_draws() -> None:
     assert PICTURE.read_text(encoding="utf-8") == draw(), "run: python -m docs.pictures.release"
