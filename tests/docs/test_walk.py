@@ -65,6 +65,10 @@ def visits() -> None:
     pd.DataFrame(table).to_parquet("visits.parquet")
 
 
+def readings() -> None:
+    pd.DataFrame({"at": HOURS, "who": [f"m{n % 9}" for n in range(len(HOURS))]}).to_csv("readings.csv", index=False)
+
+
 def places() -> None:
     geo = pd.DataFrame([("Land", f"S{n // 4}", f"C{n}") for n in range(12)], columns=["country", "state", "county"])
     geo.to_csv("geo.csv", index=False)
@@ -173,7 +177,7 @@ DATA: dict[str, Callable[[], None]] = {
     "docs/how-to/count-active-people.md": visits,
     "docs/how-to/find-bounds.md": flights,
     "docs/how-to/give-a-dossier.md": published,
-    "docs/how-to/keep-a-budget.md": nothing,
+    "docs/how-to/keep-a-budget.md": readings,
     "docs/how-to/measure-leakage.md": model,
     "docs/how-to/publish-for-ever.md": lives,
     "docs/how-to/publish-places.md": places,
