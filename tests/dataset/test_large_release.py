@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,7 +132,7 @@ def test_what_cannot_be_stored_is_refused_in_the_plan(measure: str, periods: int
 
     def plan(length: int) -> object:
         series = hours(length)
-        asked = {
+        asked: dict[str, Callable[[], Any]] = {
             "count": series.count,
             "mean": lambda: series.mean("kwh", clip=(0.0, 1.0), of="people"),
             "variance": lambda: series.variance("kwh", clip=(0.0, 1.0)),

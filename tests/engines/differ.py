@@ -405,7 +405,9 @@ def _unit(
         odd = [strange.row(person, *_some(chance)) for _ in range(chance.randrange(1, most + 1))]
     else:
         place = chance.choice([one for one in places if one] or [1, 2, 3, 4]) if kind == "foul" else chance.randrange(5)
-        at, new = chance.randrange(len(own)), strange.row(person, place, foul=place if place in places else None)
+        # A foul name is another person's, as above: in one row of a unit it would make two units of it.
+        foul_at = place if place and place in places else None
+        at, new = chance.randrange(len(own)), strange.row(person, place, foul=foul_at)
         cells = tuple(new.cells[one] if one == place else cell for one, cell in enumerate(own[at].cells))
         odd = [*own[:at], strange.of_cells(cells), *own[at + 1 :]]
     odd = [row for row in odd if row.record.instant is None or inside(row.record.instant)]
