@@ -359,3 +359,12 @@ def test_a_uuid_is_the_same_person_in_every_file(tmp_path: Path, unit: Any, own_
     one = write(tmp_path / "one.parquet", {"at": at, "who": held}, store_schema=own_schema)
     other = write(tmp_path / "other.parquet", {"at": at, "who": pa.array([str(known)])})
     assert totals([str(one), str(other)]).sums.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("odd", [np.float32("nan"), np.datetime64("NaT"), Decimal("sNaN"), Decimal("NaN"), pd.NA, b"x"])
+@pytest.mark.parametrize("column", ["who", "kwh"])
+def test_no_object_among_texts_refuses_the_others(column: str, odd: object) -> None:
+    cells: dict[str, list[object]] = {"at": [NOON] * 3, "who": ["ann", "bob", "cem"], "kwh": ["1", "2", "3"]}
+    cells[column][1] = odd
+    frame = pd.DataFrame(cells, dtype=object).astype({"at": "datetime64[us]"})
+    assert totals(frame, SUM).sums.tolist() == [0, 4, 0]

@@ -182,7 +182,9 @@ def _is_text(series: Any) -> bool:
 
     if isinstance(series.dtype, pandas.StringDtype):
         return series.dtype.storage == "python"
-    return series.dtype == object and pandas.api.types.infer_dtype(series, skipna=True) == "string"
+    # By types first: pandas takes some numbers for missing that Arrow refuses among texts.
+    plain = series.dtype == object and set(map(type, series.to_numpy())) <= {str, float, type(None), type(pandas.NA)}
+    return bool(plain) and pandas.api.types.infer_dtype(series, skipna=True) == "string"
 
 
 def _has_arrow_type(series: Any) -> bool:
