@@ -166,7 +166,7 @@ MEASURES: dict[str, tuple[Callable[[Any, Any], Any], _Truth]] = {
         lambda rows, by: rows.groupby(by)["number"].sum(),
     ),
     "mean of rows": (
-        lambda series, size: series.mean("number", clip=(0, size(0)), of="rows", at_most=3),
+        lambda series, size: series.mean("number", clip=(0, size(0)), of="rows", at_most=1),
         _mean_of("rows"),
     ),
     "mean of people": (lambda series, size: series.mean("number", clip=(0, size(0)), of="people"), _mean_of("mean")),
