@@ -25,7 +25,7 @@ import chronodp as cdp
 from benchmarks.harness import ABSENT, Topic, show
 from chronodp.randomness import seeded
 
-RUNS = 12
+RUNS = 6
 LEVEL = 0.95
 BANDS = ("noise", "_all", "_if_even", "mean with the figure")
 Numbers = Any
@@ -139,6 +139,7 @@ def _made() -> Iterator[Rows]:
 
 _Truth = Callable[[pd.DataFrame, list[str]], "pd.Series[Any]"]
 _EDGES = (0.0, 5.0, 20.0, 1e6)
+_FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def _mean_of(how: str) -> _Truth:
@@ -171,9 +172,18 @@ MEASURES: dict[str, tuple[Callable[[Any, Any], Any], _Truth]] = {
     ),
     "mean of people": (lambda series, size: series.mean("number", clip=(0, size(0)), of="people"), _mean_of("mean")),
     "mean of totals": (lambda series, size: series.mean("number", clip=(0, size(0)), of="totals"), _mean_of("sum")),
+    "variance": (
+        lambda series, _: series.variance("number", clip=(0, 200)),
+        lambda rows, by: rows.groupby(by)["number"].var(ddof=0),
+    ),
     "histogram": (lambda series, _: series.histogram("number", edges=_EDGES), _histogram),
+    "quantiles": (
+        lambda series, _: series.quantiles("number", _FRACTIONS, edges=np.linspace(0, 200, 201)),
+        lambda rows, by: rows.groupby(by)["number"].quantile(np.array(_FRACTIONS)),
+    ),
 }
 _FIGURED = ("count of people", "count of rows", "sum")
+_FIXED = ("variance", "histogram", "quantiles")  # whose sizes are never found
 
 
 @dataclass(frozen=True)
@@ -196,7 +206,7 @@ class Setting:
         """Return the question."""
         table, find = self.table, cdp.Find(0.05)
         limit: Any = {"few": table.few, "all": len(table.starts), "found": find}[self.limits]
-        if not self.unit.whole_person or (self.limits == "found" and self.measure == "histogram"):
+        if not self.unit.whole_person or (self.limits == "found" and self.measure in _FIXED):
             limit = None if not self.unit.whole_person else len(table.starts)
         user = None if self.unit.of_rows else "who"
         series = cdp.TimeSeries(
@@ -218,7 +228,9 @@ class Setting:
         axes: list[Any] = [range(len(starts)), *([self.table.groups] if self.split else [])]
         if self.measure == "histogram":
             axes.append(range(len(_EDGES) - 1))
-        counts = "mean" not in self.measure
+        if self.measure == "quantiles":
+            axes.append(_FRACTIONS)
+        counts = self.measure in (*_FIGURED, "histogram")
         index = list(itertools.product(*axes))
         full = found.reindex(index if len(axes) > 1 else axes[0], fill_value=0.0 if counts else np.nan)
         assert len(full) == len(shown)
@@ -233,7 +245,7 @@ def settings() -> Iterator[Setting]:
                 continue
             one = cdp.UserPeriod(table.every) if isinstance(unit, cdp.UserPeriod) else unit
             for limits in ("few", "all", "found") if one.whole_person else ("all", "found"):
-                if measure in ("count of people", "histogram") and limits == "found" and not one.whole_person:
+                if limits == "found" and (measure in _FIXED or (measure == "count of people" and not one.whole_person)):
                     continue
                 yield Setting(table, measure, one, split, limits)
 
@@ -264,7 +276,7 @@ def held(setting: Setting, runs: int) -> dict[str, float]:
             for band, suffix in zip(BANDS, ("", "_all", "_if_even"), strict=False):
                 if f"lower{suffix}" in shown:
                     found.setdefault(band, []).append(_share(shown, truth, suffix))
-            if made.missing is not None and not made.missing.people_beyond:
+            if missing is not None and made.missing is not None and not made.missing.people_beyond:
                 mean = made.rolling(len(setting.table.starts)).estimates
                 spread = np.sqrt(
                     (((mean.upper - mean.lower) / 2) ** 2).sum() + (made.missing.upper - made.missing.value) ** 2
