@@ -16,8 +16,6 @@ from packaging.specifiers import SpecifierSet
 from tests.conftest import Trials
 from tests.packaging.wheels import lay_out
 
-from chronodp.schemas import schema_names
-
 pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
@@ -38,11 +36,6 @@ def test_is_pure_python_and_typed(wheel: Path) -> None:
     assert "chronodp/py.typed" in names
     parts = (".py", "py.typed", ".css", ".html", ".js", ".json", ".svg")
     assert all(name.endswith(parts) or ".dist-info/" in name for name in names)
-
-
-def test_holds_every_schema(wheel: Path) -> None:
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {f"chronodp/schemas/{name}.schema.json" for name in schema_names()} <= set(names)
 
 
 def test_pinned_libraries_take_the_first_python_that_is_promised() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from chronodp.schemas.documents import schema_texts
+from chronodp.schemas import json_schema
 
 __all__ = [
     "GOLDEN",
@@ -86,8 +86,7 @@ def schema_for(content: dict[str, Any]) -> tuple[str, ...]:
 
 @cache
 def _schema(name: str) -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads(schema_texts()[name])  # those in the package are the same: another test
-    return schema
+    return json_schema(name)
 
 
 def _read(name: str) -> Any:

@@ -54,14 +54,14 @@ PLANS = [
 ]
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: f"{plan.mechanism}, {plan.protocol}")
-def test_plans_and_reports_hold_to_their_schemas(plan: LocalPlan, tmp_path: Path) -> None:
-    content = json.loads(plan.save(tmp_path / "plan.json").read_bytes())
-    assert validator("device_plan").is_valid(content)
-    device.start(tmp_path / "state.json", content)
-    sender = device.Device(tmp_path / "state.json", content)
-    reports = [report for slot in (0, 3) if (report := sender.send(0, slot=slot)) is not None]
-    assert all(validator("device_report").is_valid(json.loads(device.to_json(report))) for report in reports)
+def test_plans_and_reports_hold_to_their_schemas(tmp_path: Path) -> None:
+    for number, plan in enumerate(PLANS):
+        content, state = json.loads(plan.save(tmp_path / f"{number}.json").read_bytes()), tmp_path / f"{number}.state"
+        assert validator("device_plan").is_valid(content), plan
+        device.start(state, content)
+        sender = device.Device(state, content)
+        reports = [report for slot in (0, 3) if (report := sender.send(0, slot=slot)) is not None]
+        assert all(validator("device_report").is_valid(json.loads(device.to_json(report))) for report in reports), plan
 
 
 def changed(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -73,9 +73,9 @@ def changed(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield from ({**content, key: inner} for inner in changed(value))
 
 
-@pytest.mark.parametrize("plan", PLANS[:2], ids=lambda plan: str(plan.mechanism))
-def test_a_changed_plan_is_refused_by_schema_and_reader(plan: LocalPlan, tmp_path: Path) -> None:
+def test_a_changed_plan_is_refused_by_schema_and_reader(tmp_path: Path) -> None:
     file, found = tmp_path / "plan.json", 0
+    plan = PLANS[0]
     for one in changed(json.loads(plan.save(file).read_bytes())):
         file.write_text(json.dumps(one), encoding="utf-8")
         with pytest.raises(UnknownDocument):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from typer.testing import CliRunner
 
 import chronodp as cdp
@@ -38,9 +37,8 @@ def test_a_public_key_holds_to_its_schema(tmp_path: Path) -> None:
     assert not validator("public_key").is_valid({**key, "public_key": key["public_key"][:-2]})
 
 
-@pytest.mark.parametrize("cells", [1, 3])
-def test_a_release_names_numbers_beside_its_text(cells: int) -> None:
+def test_a_release_names_numbers_beside_its_text() -> None:
     text = next(one for one in golden_documents() if one["kind"] == "release")
-    packed, _ = pack([np.arange(cells, dtype=np.int64)])
+    packed, _ = pack([np.arange(3, dtype=np.int64)])
     assert validator("release").is_valid({**text, "noisy": packed})
     assert not validator("release").is_valid({**text, "noisy": {**packed, "sha256": packed["sha256"][0]}})

@@ -25,11 +25,11 @@ def schema(
 
     `chronodp schema chain > chain.schema.json`
     """
-    from chronodp.schemas import read_schema, schema_names
+    from chronodp.schemas import describe, json_schema, schema_names
 
     if name is not None:
-        print_json(read_schema(name), indent=1)
+        print_json(json_schema(name), indent=1)
         return
     width = max(map(len, schema_names()))
     for one in schema_names():
-        print(f"{one:{width}}  {read_schema(one)['description']}")
+        print(f"{one:{width}}  {describe(one)}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from chronodp.alerts import AlertDesign, Comparator
 from chronodp.correlated.fran import FranDesign
 from chronodp.dossier import OWNER
+from chronodp.errors import InvalidArgument
 from chronodp.federated.training import TrainingPlan
 from chronodp.ledger import Budget, Link
 from chronodp.lifetime import LifetimeDesign
@@ -26,7 +26,7 @@ from chronodp.spectrum import SpectrumDesign
 from chronodp.state_space import FilterDesign
 from chronodp.temporal import Mechanism
 
-__all__ = ["schema_texts"]
+__all__ = ["describe", "json_schema", "schema_names"]
 
 _Plan = (
     Design
@@ -91,9 +91,38 @@ _SETTINGS = {
 }
 
 
-def schema_texts() -> dict[str, str]:
-    """Return every schema by its name, as it stands in the package."""
-    made = {name: complete(name, one.title, one.about, *schema_of(one.holds)) for name, one in _DOCUMENTS.items()}
-    for name, (title, about, settings) in _SETTINGS.items():
-        made[name] = complete(name, title, about, dict(table(settings).schema), {})
-    return {name: json.dumps(made[name], indent=1, ensure_ascii=False) + "\n" for name in sorted(made)}
+def schema_names() -> tuple[str, ...]:
+    """Return the documents that have a schema, in order.
+
+    >>> schema_names()[:3]
+    ('answers', 'budget', 'certificate')
+    """
+    return tuple(sorted([*_DOCUMENTS, *_SETTINGS]))
+
+
+def describe(name: str) -> str:
+    """Return in words where a document is met.
+
+    >>> describe("chain")
+    'All certificates of a dataset, as `chronodp budget export` and a dossier hold them.'
+    """
+    return _SETTINGS[_known(name)][1] if name in _SETTINGS else _DOCUMENTS[_known(name)].about
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """Return the schema of a document, made anew; `schema_names` lists them.
+
+    >>> json_schema("dossier")["required"]
+    ['kind', 'format', 'made', 'version', 'dataset', 'public_key', 'head', 'files']
+    """
+    if _known(name) in _SETTINGS:
+        title, about, settings = _SETTINGS[name]
+        return complete(name, title, about, dict(table(settings).schema), {})
+    one = _DOCUMENTS[name]
+    return complete(name, one.title, one.about, *schema_of(one.holds))
+
+
+def _known(name: str) -> str:
+    if not isinstance(name, str) or name not in schema_names():
+        raise InvalidArgument("name", name, f"one of {', '.join(schema_names())}")
+    return name
