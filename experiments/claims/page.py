@@ -15,7 +15,7 @@ __all__ = ["as_dict", "page", "row"]
 
 _HEAD = """# What the sources say, and what we find
 
-Made by `python -m experiments --write`; nothing on this page is written by hand. A claim is data: its place, what is
+Made by `make figures`; nothing on this page is written by hand. A claim is data: its place, what is
 stated, and how far a value may lie from it by the source's own way of saying it. Its readings are computations with
 chronodp; the first is the source's own definition, others say what they take differently. The verdict follows from
 both by a rule. [Which computation decides which verdict](verdict-coverage.md) is tested by breaking each in turn.

@@ -28,7 +28,7 @@ def pages() -> list[Path]:
     found = [path for path in ROOT.glob("*.md") if path.is_file()]
     for folder in ("benchmarks", "docs", "examples", "experiments"):
         found += (ROOT / folder).rglob("*.md")
-    made = (ROOT / "docs/_build", ROOT / "docs/examples/generated", ROOT / "docs/reference/generated")
+    made = [ROOT / "docs" / part for part in ("_build", "generated", "examples/generated", "reference/generated")]
     return sorted(path for path in found if not any(path.is_relative_to(folder) for folder in made))
 
 

@@ -7,11 +7,12 @@ from experiments.alerts.air import make_days, read_days
 from experiments.alerts.claims import claims
 from experiments.alerts.comparisons import chance_of_alarm
 from experiments.alerts.detection import measure_detection
-from tests.experiments.rooms import check_room, check_words, find_all, series
+from tests.experiments.rooms import check_room, check_words, find_all, series, stated
 
 pytestmark = pytest.mark.long
 
 
+@stated
 def test_verdicts() -> None:
     findings = find_all(claims(series()))
     check_words(findings, "alerts.json", {})

@@ -10,13 +10,14 @@ from experiments.applications.claims import claims
 from experiments.applications.linkage import coarsen, singled_out, smallest_class
 from experiments.applications.panels import Panel, make_steps, read_loads, read_panel, read_pulses
 from experiments.applications.signals import read_occupancy
-from tests.experiments.rooms import check_room, check_words, find_all, series
+from tests.experiments.rooms import check_room, check_words, find_all, series, stated
 
 pytestmark = pytest.mark.long
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "claims"
 
 
+@stated
 def test_verdicts() -> None:
     findings = find_all(claims(series()))
     check_words(

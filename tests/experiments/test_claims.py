@@ -98,15 +98,15 @@ def reading(computed: Callable[[], float], rule: Rule, stated: float, *, name: s
     return Claim(id=name, source="temporal", place="II", says="so", rule=rule, stated=stated, readings=given)
 
 
-@pytest.mark.parametrize(("case", "agrees"), [*((c, True) for c in AGREEING), *((c, False) for c in OTHERWISE)])
-def test_rules_judge_and_a_nudge_turns_every_verdict(case: tuple[Rule, Any, Any, Tolerance], agrees: bool) -> None:
-    rule, value, stated, tolerance = case
-    assert rule.judge(value, stated, tolerance).agrees is agrees
-    finding = claim(rule, stated, tolerance, printed=value).find()
-    assert finding.word == ("holds" if agrees else "false")
-    assert finding.nudged().word != finding.word
-    assert rule.judge(rule.nudged(value, stated, tolerance), stated, tolerance).agrees is not agrees
-    assert finding.shown or not value
+def test_rules_judge_and_a_nudge_turns_every_verdict() -> None:
+    for case, agrees in [*((c, True) for c in AGREEING), *((c, False) for c in OTHERWISE)]:
+        rule, value, stated, tolerance = case
+        assert rule.judge(value, stated, tolerance).agrees is agrees, case
+        finding = claim(rule, stated, tolerance, printed=value).find()
+        assert finding.word == ("holds" if agrees else "false"), case
+        assert finding.nudged().word != finding.word, case
+        assert rule.judge(rule.nudged(value, stated, tolerance), stated, tolerance).agrees is not agrees, case
+        assert finding.shown or not value, case
 
 
 def test_a_bound_that_nothing_attains_is_not_tight() -> None:
@@ -129,44 +129,42 @@ def test_a_verdict_cannot_be_given_or_set() -> None:
             setattr(finding, name, "so")
 
 
-@pytest.mark.parametrize(
-    ("changed", "verdict"),
-    [
-        ({}, "holds"),
-        ({"parameters": "ours: T = 7"}, "reproduced at our parameters: holds"),
-        ({"parameters": "not stated: ε = 1 was taken"}, "holds"),
-        ({"data": "made-up: a walk"}, "needs real data; on a walk (made-up): holds"),
-        ({"data": "stand-in: IBM"}, "needs real data; on IBM (stand-in): holds"),
-        ({"data": "source: by length"}, "holds"),
-        ({"origin": "ours"}, "not a source claim: as expected"),
-        ({"origin": "ours", "stated": 5}, "not a source claim: not as expected"),
-    ],
-)
-def test_whose_parameters_and_data_it_rests_on_is_said(changed: dict[str, Any], verdict: str) -> None:
-    given: dict[str, Any] = {"id": "X", "source": "temporal", "place": "II", "says": "so", "rule": layer.number}
-    given |= {"stated": 2, "readings": {"printed": lambda: 2}}
-    finding = Claim(**given | changed).find()
-    assert finding.verdict == verdict
-    assert verdict in row(finding)
-    assert as_dict(finding)["verdict"] == verdict
+WHOLE: dict[str, Any] = {
+    "id": "X", "source": "temporal", "place": "II", "says": "so", "rule": layer.number,
+    "stated": 2, "readings": {"printed": lambda: 2},
+}
+SAID: list[tuple[dict[str, Any], str]] = [
+    ({}, "holds"),
+    ({"parameters": "ours: T = 7"}, "reproduced at our parameters: holds"),
+    ({"parameters": "not stated: ε = 1 was taken"}, "holds"),
+    ({"data": "made-up: a walk"}, "needs real data; on a walk (made-up): holds"),
+    ({"data": "stand-in: IBM"}, "needs real data; on IBM (stand-in): holds"),
+    ({"data": "source: by length"}, "holds"),
+    ({"origin": "ours"}, "not a source claim: as expected"),
+    ({"origin": "ours", "stated": 5}, "not a source claim: not as expected"),
+]
+UNSOUND: list[dict[str, Any]] = [
+    {"readings": {}},
+    {"reason": "nothing to compute"},
+    {"rule": None},
+    {"place": ""},
+    {"parameters": "mine"},
+    {"data": "stand-in:"},
+]
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"readings": {}},
-        {"reason": "nothing to compute"},
-        {"rule": None},
-        {"place": ""},
-        {"parameters": "mine"},
-        {"data": "stand-in:"},
-    ],
-)
-def test_a_claim_that_is_not_whole_is_refused(changed: dict[str, Any]) -> None:
-    given: dict[str, Any] = {"id": "X", "source": "temporal", "place": "II", "says": "so", "rule": layer.number}
-    given |= {"stated": 2, "readings": {"printed": lambda: 2}}
-    with pytest.raises(ValueError, match=r"^X: "):
-        Claim(**given | changed)
+def test_whose_parameters_and_data_it_rests_on_is_said() -> None:
+    for changed, verdict in SAID:
+        finding = Claim(**WHOLE | changed).find()
+        assert finding.verdict == verdict
+        assert verdict in row(finding)
+        assert as_dict(finding)["verdict"] == verdict
+
+
+def test_a_claim_that_is_not_whole_is_refused() -> None:
+    for changed in UNSOUND:
+        with pytest.raises(ValueError, match=r"^X: "):
+            Claim(**WHOLE | changed)
 
 
 def test_what_cannot_be_computed_says_why() -> None:

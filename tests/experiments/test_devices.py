@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 from experiments.devices.claims import claims
-from tests.experiments.rooms import check_room, check_words, find_all, series
+from tests.experiments.rooms import check_room, check_words, find_all, series, stated
 
 pytestmark = pytest.mark.long
 
 
+@stated
 def test_what_is_true_of_one_report_is_not_of_many() -> None:
     findings = find_all(claims(series()))
     check_words(findings, "devices.json", {})

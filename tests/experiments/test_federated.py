@@ -3,11 +3,12 @@ from __future__ import annotations
 import pytest
 from experiments.federated.accounting import DELTA, STEPS, distribution_epsilon, renyi_epsilon
 from experiments.federated.claims import claims
-from tests.experiments.rooms import check_room, check_words, find_all, series
+from tests.experiments.rooms import check_room, check_words, find_all, series, stated
 
 pytestmark = pytest.mark.long
 
 
+@stated
 def test_verdicts() -> None:
     findings = find_all(claims(series()))
     check_words(findings, "federated.json", {})

@@ -3,13 +3,14 @@ from __future__ import annotations
 import pytest
 from experiments.model_selection.accuracy import ORDERS, accuracy, generated_people, people_losses, utilities_of
 from experiments.model_selection.claims import claims
-from tests.experiments.rooms import check_room, check_words, find_all, series
+from tests.experiments.rooms import check_room, check_words, find_all, series, stated
 
 from chronodp.selection import ExponentialMechanism, PermuteAndFlip
 
 pytestmark = pytest.mark.long
 
 
+@stated
 def test_votes_find_the_order_and_raw_losses_do_not() -> None:
     findings = find_all(claims(series()))
     check_words(findings, "model_selection.json", {})

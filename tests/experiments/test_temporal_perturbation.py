@@ -25,7 +25,7 @@ from experiments.temporal_perturbation.ranges import GRID, region
 from experiments.temporal_perturbation.search import pairs_searched, scan, searched
 from experiments.temporal_perturbation.start import STEPS, warm_up
 from experiments.temporal_perturbation.trajectories import stand_ins
-from tests.experiments.rooms import check_drawn, check_room
+from tests.experiments.rooms import check_room, stated
 
 pytestmark = pytest.mark.long
 
@@ -45,6 +45,7 @@ def numbers(golden: Any) -> Mapping[str, Any]:
     return read
 
 
+@stated
 def test_verdicts_follow_from_what_is_computed(golden: Any, numbers: Mapping[str, Any]) -> None:
     found = {claim.id: claim.find() for claim in claims(Given())}
     expected = golden("claims/temporal_perturbation.json")
@@ -134,10 +135,10 @@ def test_the_binary_search_fails_as_often_as_in_the_reference(numbers: Mapping[s
     assert {"pairs": len(pairs_searched()), **kinds} == numbers["algorithm_2"]
 
 
+@stated
 def test_figures_are_complete() -> None:
     known = {claim.id for claim in claims(Given())}
     drawn = {figure.name: figure for figure in figures(Given())}
-    check_drawn(drawn.values())
     names = ("3", "4", "5a", "5b", "5c", "5d", "6a", "6b", "6c", "7a", "7b", "7c", "7d", "table-2")
     assert list(drawn) == [f"temporal-{name}" for name in names]
     for figure in drawn.values():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from experiments.textbook import adjacency, background, composition, growth, interpretation, renyi, sparse_vector
 from experiments.textbook.claims import claims
-from tests.experiments.rooms import check_room, check_words, find_all, series
+from tests.experiments.rooms import check_room, check_words, find_all, series, stated
 
 from chronodp.local import RandomizedResponse
 
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.long
 GOLDEN = Path(__file__).parent.parent / "golden" / "claims"
 
 
+@stated
 def test_verdicts() -> None:
     findings = find_all(claims(series()))
     assert {f"T{number:02}" for number in range(1, 36)} <= set(findings)

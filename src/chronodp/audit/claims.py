@@ -15,7 +15,7 @@ _HEAD = """# What is claimed, and how each claim is checked
 
 Written by `python -m chronodp.audit.claims` from the mechanisms themselves; `chronodp audit` runs the checks. The
 costs are those of the small examples that the auditors attack. How far to trust a check:
-[auditing](proofs/auditing.md). A click opens the attacks on a claim.
+[auditing](../explanation/proofs/auditing.md). A click opens the attacks on a claim.
 """
 _TOPICS = {
     "Series and streams": ("series", "dataset", "lifetime", "engines"),
@@ -61,7 +61,7 @@ def _about(entry: Entry) -> Iterable[str]:
     auditors: dict[str, None] = {}
     for case in entry.cases():
         claim = case.claim
-        page = claim.argument.removeprefix("docs/explanation/")
+        page = claim.argument.replace("docs/", "../", 1)
         assumed = "; ".join(str(one) for one in gather(claim.cost).assumptions) or "–"
         checked = dict.fromkeys(check.auditor for check in case.checks)
         auditors |= checked

@@ -10,7 +10,7 @@ from tests.contracts.combinations.trying import Combination, Outcome
 
 from chronodp.privacy.units import RecordUnit
 
-__all__ = ["Door", "Tried", "called", "ended", "page", "told"]
+__all__ = ["Door", "Tried", "page"]
 
 Tried = Mapping[RecordUnit, Mapping[Combination, Outcome]]
 Door = Mapping[str, Mapping[Feature, Outcome]]
@@ -18,9 +18,9 @@ Door = Mapping[str, Mapping[Feature, Outcome]]
 _YES, _NO = "✓", "·"
 _HEAD = f"""# What goes with what
 
-Written by `python -m tests.contracts.combinations` from what the library itself says, and a test fails where it is out
-of date. Every feature, and every pair, is planned under every unit; what is let through is released from a table of 12
-people, by plain Python and by DuckDB, which must give the same numbers.
+Written by `python -m tests.contracts.combinations` from what the library itself says. Every feature, and every pair,
+is planned under every unit; what is let through is released from a table of 12 people, by plain Python and by
+DuckDB, which must give the same numbers.
 
 {_YES} works; a number is the reason why not, under the table; {_NO} there is no such question, as a count has no clip.
 """
@@ -41,7 +41,7 @@ class _Notes:
 
     def mark(self, outcome: Outcome | None) -> str:
         """Return what stands in a cell."""
-        said = ended(outcome)
+        said = _ended(outcome)
         return said if said in ("", _YES, _NO) else str(self.numbers.setdefault(said, len(self.numbers) + 1))
 
     def lines(self) -> Iterable[str]:
@@ -51,7 +51,7 @@ class _Notes:
         yield ""
 
 
-def ended(outcome: Outcome | None) -> str:
+def _ended(outcome: Outcome | None) -> str:
     """Return what the page tells of an outcome: a sign, or the reason why not."""
     if outcome is None:
         return ""
@@ -62,37 +62,19 @@ def ended(outcome: Outcome | None) -> str:
     return _reason(outcome.sentence)
 
 
-def told(text: str) -> dict[tuple[str, ...], str]:
-    """Return what a page tells, each number by its reason, by who is asked (a unit, a door) and for which features."""
-    found: dict[tuple[str, ...], str] = {}
-    for section in re.split(r"\n##+ ", text):
-        title, *lines = section.splitlines()
-        reasons = dict(line.split(". ", 1) for line in lines if re.match(r"\d+\. ", line))
-        table = [line[2:-1].split(" | ") for line in lines if line.startswith("| ")]
-        units = re.split(", | and ", title)
-        names = [re.sub(r"^\*\*\w+\*\* ", "", row[0]) for row in table]
-        for row, name in zip(table[1:], names[1:], strict=True):
-            for place, cell in enumerate(map(str.strip, row[1:])):
-                keys: list[tuple[str, ...]] = [(table[0][place + 1], name)]
-                if title.startswith("`"):  # of pairs
-                    keys = [(unit, names[place + 1], name) for unit in units]
-                found.update(dict.fromkeys(keys, reasons.get(cell, cell)))
-    return {(who.strip(), *features): end for (who, *features), end in found.items()}
-
-
 def page(tried: Tried, doors: Door) -> str:
     """Return the page as Markdown."""
     parts = [_HEAD, "## Under each unit", "", _ALONE, "", *_alone(tried)]
     parts += ["## Pairs", "", _PAIRS, ""]
     for units, outcomes in _alike(tried):
-        parts += [f"### {_listed([called(unit) for unit in units])}", "", *_matrix(outcomes)]
+        parts += [f"### {_listed([_called(unit) for unit in units])}", "", *_matrix(outcomes)]
     parts += ["## At every door, by every engine", "", _DOORS, "", *_by_door(doors)]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _alone(tried: Tried) -> Iterable[str]:
     notes = _Notes()
-    yield f"| feature | {' | '.join(called(unit) for unit in UNITS)} |"
+    yield f"| feature | {' | '.join(_called(unit) for unit in UNITS)} |"
     yield f"|---|{'---|' * len(UNITS)}"
     for feature in FEATURES:
         yield f"| {feature.name} | {' | '.join(notes.mark(tried[unit][(feature,)]) for unit in UNITS)} |"
@@ -144,7 +126,7 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def called(unit: RecordUnit) -> str:
+def _called(unit: RecordUnit) -> str:
     """Return what a unit is called on the page."""
     name = f"`{type(unit).__name__}`"
     return name if unit.relation == "add_remove" else f"{name} replaced"
