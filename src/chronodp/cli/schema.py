@@ -25,11 +25,11 @@ def schema(
 
     `chronodp schema chain > chain.schema.json`
     """
-    from chronodp.schemas import describe, json_schema, schema_names
+    from chronodp.schemas import json_schema, schema_names
 
     if name is not None:
         print_json(json_schema(name), indent=1)
         return
     width = max(map(len, schema_names()))
     for one in schema_names():
-        print(f"{one:{width}}  {describe(one)}")
+        print(f"{one:{width}}  {json_schema(one)['description']}")

@@ -4,6 +4,6 @@ They are made from the kinds of documents as these are declared, when they are a
 there are and what kind of value each holds; what numbers mean is for `load`.
 """
 
-from chronodp.schemas.documents import describe, json_schema, schema_names
+from chronodp.schemas.documents import json_schema, schema_names
 
-__all__ = ["describe", "json_schema", "schema_names"]
+__all__ = ["json_schema", "schema_names"]

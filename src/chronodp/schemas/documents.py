@@ -26,7 +26,7 @@ from chronodp.spectrum import SpectrumDesign
 from chronodp.state_space import FilterDesign
 from chronodp.temporal import Mechanism
 
-__all__ = ["describe", "json_schema", "schema_names"]
+__all__ = ["json_schema", "schema_names"]
 
 _Plan = (
     Design
@@ -100,29 +100,16 @@ def schema_names() -> tuple[str, ...]:
     return tuple(sorted([*_DOCUMENTS, *_SETTINGS]))
 
 
-def describe(name: str) -> str:
-    """Return in words where a document is met.
-
-    >>> describe("chain")
-    'All certificates of a dataset, as `chronodp budget export` and a dossier hold them.'
-    """
-    return _SETTINGS[_known(name)][1] if name in _SETTINGS else _DOCUMENTS[_known(name)].about
-
-
 def json_schema(name: str) -> dict[str, Any]:
     """Return the schema of a document, made anew; `schema_names` lists them.
 
     >>> json_schema("dossier")["required"]
     ['kind', 'format', 'made', 'version', 'dataset', 'public_key', 'head', 'files']
     """
-    if _known(name) in _SETTINGS:
+    if not isinstance(name, str) or name not in schema_names():
+        raise InvalidArgument("name", name, f"one of {', '.join(schema_names())}")
+    if name in _SETTINGS:
         title, about, settings = _SETTINGS[name]
         return complete(name, title, about, dict(table(settings).schema), {})
     one = _DOCUMENTS[name]
     return complete(name, one.title, one.about, *schema_of(one.holds))
-
-
-def _known(name: str) -> str:
-    if not isinstance(name, str) or name not in schema_names():
-        raise InvalidArgument("name", name, f"one of {', '.join(schema_names())}")
-    return name
