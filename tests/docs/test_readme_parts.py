@@ -9,7 +9,7 @@ import pytest
 from benchmarks.__main__ import NAMES
 from benchmarks.harness import ABSENT
 from benchmarks.results import RESULTS, Results
-from benchmarks.summary import ERRORS, SPEEDS, Line, column, duels, least, summary, unfounded, with_summary
+from benchmarks.summary import ERRORS, SPEEDS, column, duels, least, summary, unfounded, with_summary
 from docs.pictures.release import PICTURE, draw
 
 from tests.docs.pages import ROOT, links, pages
@@ -37,10 +37,11 @@ def test_the_figures_are_those_of_the_results() -> None:
     assert summary(results) in readme
 
 
-@pytest.mark.parametrize("line", [*SPEEDS, *ERRORS], ids=lambda line: f"{line.what}, {line.beside}")
-def test_every_line_is_measured_by_a_benchmark(line: Line) -> None:
-    assert line.topic in NAMES
-    assert least(RESULTS.read_text(encoding="utf-8"), line) > 0
+def test_every_line_is_measured_by_a_benchmark() -> None:
+    results = RESULTS.read_text(encoding="utf-8")
+    for line in (*SPEEDS, *ERRORS):
+        assert line.topic in NAMES, line
+        assert least(results, line) > 0, line
 
 
 def test_the_worst_row_of_either_machine_shows() -> None:
