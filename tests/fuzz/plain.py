@@ -63,7 +63,7 @@ _SUBJECT: dict[str, Any] = {
 PLAIN: dict[str, Call] = {
     "Owner": _call(dossier.Owner, **{field.name: field.default for field in dataclasses.fields(dossier.Owner)}),
     "verify_dossier": _call(dossier.verify_dossier, folder="dossier", public_key=None, head=None),
-    "read_schema": _call(schemas.read_schema, name="plan"),
+    "json_schema": _call(schemas.json_schema, name="plan"),
     "ApproximateCost": _call(privacy.ApproximateCost, epsilon=1.0, delta=1e-6),
     "Assumption": _call(privacy.Assumption, name="a", statement="b"),
     "AssumedCost": _call(privacy.AssumedCost, cost=PureCost(1.0), assumption=privacy.Assumption("a", "b")),
