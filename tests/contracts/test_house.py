@@ -48,14 +48,6 @@ def test_every_module_says_what_it_is_for() -> None:
         assert module.__doc__.splitlines()[0].endswith((".", "::")), module
 
 
-def test_rooms_share_helpers_and_no_tests() -> None:
-    pattern = re.compile(r"^ *from tests\.(\w+)\.(?:\w+\.)*test_\w+ import", re.MULTILINE)
-    tests = ROOT / "tests"
-    for path in sorted(tests.glob("*/**/*.py")):
-        rooms = pattern.findall(path.read_text(encoding="utf-8"))
-        assert set(rooms) <= {path.relative_to(tests).parts[0]}, f"{path}: what rooms share is a module of its own"
-
-
 @pytest.mark.processes
 def test_heavy_libraries_are_imported_late() -> None:
     code = "import sys, chronodp; print(','.join(sorted(m.split('.')[0] for m in sys.modules)))"
@@ -77,17 +69,6 @@ def test_heavy_libraries_are_imported_late() -> None:
         "opacus",
         "statsmodels",
     }
-
-
-@pytest.mark.processes
-def test_rooms_that_come_late_are_there_when_asked() -> None:
-    code = "import chronodp as cdp; print(cdp.accounting.__name__, cdp.randomness.__name__)"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == [
-        "chronodp.accounting",
-        "chronodp.randomness",
-    ]
-    with pytest.raises(AttributeError, match="no attribute 'magic'"):
-        getattr(chronodp, "magic")  # noqa: B009 (as an attribute it would not type)
 
 
 def test_every_error_is_in_the_tree_and_in_its_drawing() -> None:

@@ -100,16 +100,6 @@ def test_each_says_what_it_is_and_nothing_of_the_rows(ledger: cdp.Ledger, tmp_pa
         assert len(html) < 60_000, word
 
 
-def test_a_table_shows_what_was_declared() -> None:
-    said = str(series(max_periods=cdp.Find(), where="kwh > 0", columns={"much": "kwh > 3"}))
-    assert "in the column at" in said
-    assert "one person for each value of who" in said
-    assert "as many periods as are found privately" in said
-    assert "kwh > 0" in said
-    assert "much = kwh > 3" in said
-    assert "each row stands for itself" in str(cdp.TimeSeries(ROWS, time="at", **WHEN, unit=cdp.Event()))
-
-
 def test_what_others_wrote_is_escaped() -> None:
     odd = cdp.TimeSeries(ROWS, time="at", user="<b>who\x1b", **WHEN, unit=cdp.User(), max_periods=2)
     assert "<b>who" not in odd._repr_html_()

@@ -8,7 +8,6 @@ from itertools import product
 
 import pytest
 from benchmarks.coverage import LEVELS, NOISES, READINGS, SIZES, exact
-from benchmarks.deployments import PROGRAMS
 from benchmarks.results import RESULTS, Results
 from benchmarks.stays import WAYS
 from benchmarks.suppression import POPULATIONS
@@ -125,11 +124,3 @@ def test_large_trees_are_made_to_add_up_in_seconds() -> None:
         assert float(row["seconds of a processor"]) < 8
         (memory,) = re.findall(r"([\d.]+) GiB at most", " ".join(found.notes))
         assert float(memory) < 2
-
-
-def test_every_deployment_has_a_row() -> None:
-    rows = {row["deployment"].strip("`"): row for row in table("deployments.measure")}
-    assert list(rows) == list(PROGRAMS)
-    for row in rows.values():
-        assert re.search(r"epsilon|\(1, 1e-6\)", row["unit and price"])
-        assert re.search(r"\d", row["error that it prints"])

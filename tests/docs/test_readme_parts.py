@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
 
 import pytest
 from benchmarks.__main__ import NAMES
@@ -21,13 +20,6 @@ README = ROOT / "README.md"
 @pytest.mark.long
 def test_the_picture_is_the_one_that_its_command_draws() -> None:
     assert PICTURE.read_text(encoding="utf-8") == draw(), "run: python -m docs.pictures.release"
-
-
-def test_the_picture_is_small_and_shows_in_light_and_dark() -> None:
-    text = PICTURE.read_text(encoding="utf-8")
-    assert len(text) < 40_000
-    assert "prefers-color-scheme: dark" in text
-    assert ElementTree.fromstring(text).find("{http://www.w3.org/2000/svg}title") is not None
     assert str(PICTURE.relative_to(ROOT)) in links(README)
 
 
@@ -35,6 +27,8 @@ def test_the_figures_are_those_of_the_results() -> None:
     readme, results = README.read_text(encoding="utf-8"), RESULTS.read_text(encoding="utf-8")
     assert readme == with_summary(readme, results), "run: python -m benchmarks --readme"
     assert summary(results) in readme
+    prose = readme.partition("## Measured")[2].partition("<!--")[0]
+    assert not re.search(r"\d", prose)  # no figure is written by hand beside the table
 
 
 def test_every_line_is_measured_by_a_benchmark() -> None:
@@ -87,8 +81,3 @@ def test_as_fast_as_is_said_of_what_is_so_in_every_row_on_both_machines() -> Non
     assert not unfounded("training as fast as Opacus", both)
     assert unfounded("training as fast as Opacus", both.replace("1.2", "0.89"))
     assert unfounded("training as fast as Opacus", both.partition("### aarch64")[0])
-
-
-def test_no_figure_is_written_by_hand_beside_the_table() -> None:
-    prose = README.read_text(encoding="utf-8").partition("## Measured")[2].partition("<!--")[0]
-    assert not re.search(r"\d", prose)

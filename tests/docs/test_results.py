@@ -72,7 +72,3 @@ def test_what_is_computed_with_fewer_libraries_takes_no_figure_away() -> None:
     lacking.rows = [("it", ABSENT)]
     assert written(known, lacking, "aarch64", "b") == known
     assert written(written(EMPTY, lacking, "aarch64"), topic(3.0, everywhere=True), "x86_64", "a") == known
-
-
-def test_a_section_without_its_benchmark_is_left_out() -> None:
-    assert "it.measure" not in written(EMPTY, topic(1.0), "aarch64").to_markdown(["other.measure"])

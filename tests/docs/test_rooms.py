@@ -24,12 +24,9 @@ def linked(cell: str) -> set[Path]:
     return {(PAGE.parent / link).resolve() for link in re.findall(r"\]\((\S+?)\)", cell)}
 
 
-def test_every_room_has_a_row_and_every_row_a_room() -> None:
+def test_every_room_has_its_pages_and_its_benchmark() -> None:
     folders = {path.parent.name for path in (ROOT / "src/chronodp").glob("*/__init__.py")}
     assert set(ROWS) == folders - {"cli"}  # which is the command line's words for the others
-
-
-def test_every_room_has_its_pages_and_its_benchmark() -> None:
     for room, (explained, shown, argued, measured) in ROWS.items():
         for cell, folder in ((explained, "explanation"), (shown, "how-to"), (argued, "explanation/proofs")):
             found = linked(cell)

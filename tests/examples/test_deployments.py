@@ -45,13 +45,10 @@ def release_of(folder: Path, name: str) -> tuple[cdp.Release, pd.DataFrame]:
     return cdp.Release.load(saved), pd.read_parquet(saved.parent / "table.parquet")
 
 
-def test_seventeen_kinds_are_listed() -> None:
+def test_each_says_what_it_is_is_short_and_is_listed() -> None:
     listed = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     assert len(PROGRAMS) == 17
     assert all(f"deployments/{name}.py" in listed for name in PROGRAMS)
-
-
-def test_each_says_what_it_is_and_is_short() -> None:
     for name, path in PROGRAMS.items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         told = ast.get_docstring(tree) or ""

@@ -98,11 +98,6 @@ def test_a_series_of_ones_own_twice(tmp_path: Path) -> None:
     assert "lie in their 95 % intervals" not in first
 
 
-def test_a_wrong_option_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="unrecognized arguments: --dta"):
-        _script("smart_meters", tmp_path, "--dta", "own.csv")
-
-
 def _script(name: str, folder: Path, *options: str) -> str:
     """Run an example. That a fresh interpreter finds what it imports, notebooks show."""
     code = (

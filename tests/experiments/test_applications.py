@@ -83,8 +83,6 @@ def test_a_file_is_read_by_the_hour(tmp_path: Path) -> None:
     assert panel.values.shape == (2, 24)
     assert panel.values.tolist() == [[3.0] * 24, [5.0] * 24]
 
-
-def test_loads_are_summed_by_the_hour(tmp_path: Path) -> None:
     path = tmp_path / "loads.csv"
     path.write_text("V1,V2,V3,V4\n1,2,3,4\n0,0,5,5\n")
     assert read_loads(path).values.tolist() == [[3.0, 7.0], [0.0, 10.0]]

@@ -7,14 +7,12 @@ import gzip
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 from experiments.claims import (
     Claim,
-    Finding,
     Given,
     Heights,
     Pair,
@@ -120,18 +118,14 @@ def test_the_order_of_readings_decides() -> None:
     assert claim(layer.number, 3.0, Tolerance(), printed=3.0, exact=2.0).find().word == "holds"
 
 
-def test_a_verdict_cannot_be_given_or_set() -> None:
-    assert {field.name for field in fields(Finding)} == {"claim", "values", "computations"}
-    finding = claim(layer.number, 2.0, Tolerance(), printed=2.0).find()
-    for name in ("word", "verdict"):
-        assert isinstance(getattr(Finding, name), property)
-        with pytest.raises(AttributeError):
-            setattr(finding, name, "so")
-
-
 WHOLE: dict[str, Any] = {
-    "id": "X", "source": "temporal", "place": "II", "says": "so", "rule": layer.number,
-    "stated": 2, "readings": {"printed": lambda: 2},
+    "id": "X",
+    "source": "temporal",
+    "place": "II",
+    "says": "so",
+    "rule": layer.number,
+    "stated": 2,
+    "readings": {"printed": lambda: 2},
 }
 SAID: list[tuple[dict[str, Any], str]] = [
     ({}, "holds"),

@@ -78,13 +78,6 @@ def read(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
-@pytest.mark.long
-def test_the_same_figure_is_the_same_picture(tmp_path: Path) -> None:
-    first = write_figure(drawn(), tmp_path / "a", ("svg", "csv"))
-    second = write_figure(drawn(), tmp_path / "b", ("svg", "csv"))
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-
-
 def test_galleries_show_what_is_theirs() -> None:
     paper = gallery_page([drawn()], "paper", pictures="pics")
     assert "![Fig. 3(a): leakage & coupling](pics/correlated-3a-paper.svg)" in paper

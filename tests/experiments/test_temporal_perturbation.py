@@ -15,7 +15,7 @@ from experiments.figures import Panel
 from experiments.temporal_perturbation.claims import claims
 from experiments.temporal_perturbation.clustering import k_medoids, mutual_information
 from experiments.temporal_perturbation.costs import crossings, expected_part, extended, strategy_costs, total_cost
-from experiments.temporal_perturbation.data import daily_prices, flights, pulses, synthetic, tracks
+from experiments.temporal_perturbation.data import daily_prices, flights, pulses, tracks
 from experiments.temporal_perturbation.dispatch import derived_curve, lowest_budget, ratio_to_first
 from experiments.temporal_perturbation.figure_5 import RELATIVE, WINDOWS, relative_costs
 from experiments.temporal_perturbation.figure_6 import BUDGETS
@@ -172,12 +172,6 @@ def test_series_are_read_from_files(tmp_path: Path) -> None:
     marks = {claim.id: claim.data for claim in claims(given)}
     assert marks["L41"] == "stand-in: a file of ours (prices.csv)"
     assert marks["L47.1"].startswith("stand-in:")
-
-
-def test_the_series_that_the_text_specifies_is_generated() -> None:
-    values = synthetic()
-    assert len(values) == 10**6
-    assert np.array_equal(np.unique(values), np.arange(101))
 
 
 def test_flights_with_enough_positions_are_taken() -> None:
