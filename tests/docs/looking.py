@@ -40,7 +40,7 @@ _SEEN = """() => ({
 
 def build(folder: Path, pages: Sequence[str] = ()) -> None:
     """Build the documentation as readers get it: some pages by name, or all."""
-    some = ["-t", "sample", "-D", f"include_patterns={','.join(f'{page}.md' for page in pages)}"] if pages else []
+    some = ["-D", f"include_patterns={','.join(f'{page}.md' for page in pages)}"] if pages else []
     command = [sys.executable, "-m", "sphinx", "--quiet", "--jobs", "1", *some, "docs", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
 

@@ -1,8 +1,12 @@
-"""Prints the page of combinations: ``python -m tests.contracts.combinations``."""
+"""Writes the page of combinations: ``python -m tests.contracts.combinations``, as `make figures` does."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from tests.contracts.combinations.everything import every_door, every_plan, written_page
 
 if __name__ == "__main__":
-    print(written_page(every_plan(), every_door()), end="")
+    page = Path(__file__).parents[3] / "docs" / "generated" / "combinations.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(written_page(every_plan(), every_door()), encoding="utf-8")
