@@ -24,44 +24,44 @@ ALONE: dict[str, Callable[[RecordUnit], bool]] = {
 """Features that some units alone have, and which."""
 
 _REFUSED = """
-sum with `Find` of a norm
-sum within a norm with peaks of blocks; totals of blocks; `Find` of clip; `Find` of max_groups; a clip for each key
-sum within a norm with `Places`; `Discover`; a lifetime series
-mean of rows with peaks of blocks; totals of blocks; `Find` of clip; `Find` of at_most; `Missing`; `Places`
-mean of people with peaks of blocks; totals of blocks; `Find` of at_most; `Missing`; `Places`
-mean of totals with peaks of blocks; totals of blocks; `Find` of at_most; `Missing`; `Places`
-mean of totals, `people=` with peaks of blocks; totals of blocks; `Find` of at_most; `Missing`; `Places`
-variance with peaks of blocks; totals of blocks; `Find` of clip; `Missing`; a clip for each key; `Places`
-histogram of people with peaks of blocks; totals of blocks; `Find` of at_most; `Missing`
-histogram of rows with peaks of blocks; totals of blocks; `Find` of at_most; `Missing`; `Places`
-quantiles of people with peaks of blocks; totals of blocks; `Find` of at_most; `Find` of edges; `Find` of max_periods
-quantiles of people with `Find` of max_groups; `Missing`; `Places`; `Discover`; tuned for running totals
-quantiles of people with a lifetime series
-quantiles of rows with peaks of blocks; totals of blocks; `Find` of at_most; `Find` of edges; `Find` of max_periods
-quantiles of rows with `Find` of max_groups; `Missing`; `Places`; `Discover`; tuned for running totals
-quantiles of rows with a lifetime series
-active people with peaks of blocks; totals of blocks; `Find` of max_periods; `Find` of max_groups; `Missing`; `Places`
-active people with `Discover`; tuned for running totals; a lifetime series
-peaks of blocks with totals of blocks; `Find` of clip; `Find` of at_most; `Find` of a norm; `Find` of edges
-peaks of blocks with `Find` of max_periods; `Find` of max_groups; `Missing`; `Places`; tuned for running totals
-peaks of blocks with a lifetime series
-totals of blocks with `Find` of clip; `Find` of at_most; `Find` of a norm; `Find` of edges; `Find` of max_periods
-totals of blocks with `Find` of max_groups; `Missing`; `Places`; tuned for running totals; a lifetime series
-`Find` of clip with `Find` of at_most; `Find` of a norm; `Places`; `Discover`; a lifetime series
-`Find` of at_most with `Find` of edges; a clip for each key; `Places`; `Discover`; a derived column; a lifetime series
-`Find` of a norm with `Find` of max_groups; `Places`; `Discover`; a lifetime series
-`Find` of edges with `Find` of max_periods; `Find` of max_groups; `Missing`; `Places`; `Discover`; a lifetime series
-`Find` of max_periods with `Places`; `Discover`; a lifetime series
-`Find` of max_groups with `Places`; `Discover`; a lifetime series
-`Missing` with a clip for each key; `Places`; `Discover`
-a clip for each key with `Places`; `Discover`; a lifetime series
-`Places` with `Discover`; a lifetime series
-`Discover` with `plan_together` with a count; a lifetime series
-`plan_together` with a count with a lifetime series
+sum: `Find` of a norm
+sum within a norm: peaks of blocks; totals of blocks; `Find` of clip; `Find` of max_groups; a clip for each key
+sum within a norm: `Places`; `Discover`; a lifetime series
+mean of rows: peaks of blocks; totals of blocks; `Find` of clip; `Find` of at_most; `Missing`; `Places`
+mean of people: peaks of blocks; totals of blocks; `Find` of at_most; `Missing`; `Places`
+mean of totals: peaks of blocks; totals of blocks; `Find` of at_most; `Missing`; `Places`
+mean of totals, `people=`: peaks of blocks; totals of blocks; `Find` of at_most; `Missing`; `Places`
+variance: peaks of blocks; totals of blocks; `Find` of clip; `Missing`; a clip for each key; `Places`
+histogram of people: peaks of blocks; totals of blocks; `Find` of at_most; `Missing`
+histogram of rows: peaks of blocks; totals of blocks; `Find` of at_most; `Missing`; `Places`
+quantiles of people: peaks of blocks; totals of blocks; `Find` of at_most; `Find` of edges; `Find` of max_periods
+quantiles of people: `Find` of max_groups; `Missing`; `Places`; `Discover`; tuned for running totals
+quantiles of people: a lifetime series
+quantiles of rows: peaks of blocks; totals of blocks; `Find` of at_most; `Find` of edges; `Find` of max_periods
+quantiles of rows: `Find` of max_groups; `Missing`; `Places`; `Discover`; tuned for running totals
+quantiles of rows: a lifetime series
+active people: peaks of blocks; totals of blocks; `Find` of max_periods; `Find` of max_groups; `Missing`; `Places`
+active people: `Discover`; tuned for running totals; a lifetime series
+peaks of blocks: totals of blocks; `Find` of clip; `Find` of at_most; `Find` of a norm; `Find` of edges
+peaks of blocks: `Find` of max_periods; `Find` of max_groups; `Missing`; `Places`; tuned for running totals
+peaks of blocks: a lifetime series
+totals of blocks: `Find` of clip; `Find` of at_most; `Find` of a norm; `Find` of edges; `Find` of max_periods
+totals of blocks: `Find` of max_groups; `Missing`; `Places`; tuned for running totals; a lifetime series
+`Find` of clip: `Find` of at_most; `Find` of a norm; `Places`; `Discover`; a lifetime series
+`Find` of at_most: `Find` of edges; a clip for each key; `Places`; `Discover`; a derived column; a lifetime series
+`Find` of a norm: `Find` of max_groups; `Places`; `Discover`; a lifetime series
+`Find` of edges: `Find` of max_periods; `Find` of max_groups; `Missing`; `Places`; `Discover`; a lifetime series
+`Find` of max_periods: `Places`; `Discover`; a lifetime series
+`Find` of max_groups: `Places`; `Discover`; a lifetime series
+`Missing`: a clip for each key; `Places`; `Discover`
+a clip for each key: `Places`; `Discover`; a lifetime series
+`Places`: `Discover`; a lifetime series
+`Discover`: `plan_together` with a count; a lifetime series
+`plan_together` with a count: a lifetime series
 """
 PAIRS: frozenset[tuple[str, str]] = frozenset(
     (first, second)
-    for first, _, others in (line.partition(" with ") for line in _REFUSED.strip().splitlines())
+    for first, _, others in (line.partition(": ") for line in _REFUSED.strip().splitlines())
     for second in others.split("; ")
 )
 """Pairs that are refused under every unit that has both; the clip of a mean of rows is found for single rows alone."""
