@@ -9,16 +9,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.conftest import SCALE, Trials
 
 from chronodp.audit import Allowance, AuditCase, Check, Linear, Verdict, judge, judge_all
-from chronodp.audit.attacks import ATTACKS, Attempt
-from chronodp.audit.mutants import MUTANTS, Mutant, lifetimes
-from chronodp.audit.registry import Entry, entries
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.walked import Enumerated
 from chronodp.privacy import Claim, PureCost, Report
 from chronodp.randomness import Entropy, seeded
+from tests.audit.__main__ import audit
+from tests.audit.attacks import ATTACKS, Attempt
+from tests.audit.mutants import MUTANTS, Mutant, lifetimes
+from tests.audit.registry import Entry, entries
+from tests.conftest import SCALE, Trials
 
 SMALL = Allowance(samples=25_000)
 LARGE = Allowance(samples=150_000)  # for what samples alone must catch: with fewer, luck would miss one now and then
@@ -35,7 +36,7 @@ JUDGED = [mutant for mutant in MUTANTS if SCALE >= 1 or mutant not in lifetimes.
 def test_the_broken_twin_is_caught_and_the_sound_one_passes(mutant: Mutant, trials: Trials) -> None:
     whole = trials(100) == 100
     if mutant.name in SLOW_TWINS and not whole:
-        pytest.skip("at stated counts only: `make verify`, or `chronodp audit`")
+        pytest.skip("at stated counts only: `make verify`, or `python -m tests.audit`")
     sampled = Sampled() in mutant.checks
     allowance = LARGE if sampled and whole else SMALL
     sound, (broken,) = judged_once(mutant, allowance), judge_all(mutant.cases[1:], allowance)
@@ -64,6 +65,18 @@ def test_twins_run_on_real_entropy_too(mutant: Mutant) -> None:
         assert case.run(mutant.neighbours[0][0], seeded(1)) is not None
 
 
+@pytest.mark.long
+def test_the_table_of_all_shows_what_holds_and_what_was_caught(capsys: pytest.CaptureFixture[str]) -> None:
+    assert audit(["comparator"], progress=lambda _: None)
+    assert audit(["shuffle that exchanges"], progress=lambda _: None)
+    shown = capsys.readouterr().out
+    assert "2 of 2 claims stand" in shown
+    assert "1 of 1 mutants caught" in shown
+    assert not audit(["comparator", "--within", "1e-9"], progress=lambda _: None)
+    with pytest.raises(SystemExit, match="perpetual motion"):
+        audit(["perpetual motion"])
+
+
 def test_there_are_twins_enough_and_no_two_of_a_name() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 20
 
@@ -74,7 +87,7 @@ CLAIMED = [entry for entry in entries() if not entry.unclaimed]
 @pytest.mark.parametrize("entry", CLAIMED, ids=lambda entry: entry.name)
 @pytest.mark.long
 def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
-    # All its cases, and samples of a second each, at stated counts only: `make verify`, or `chronodp audit`.
+    # All its cases, and samples of a second each, at stated counts only: `make verify`, or `python -m tests.audit`.
     whole = trials(100) == 100
     cases = tuple(itertools.islice(entry.cases(), None if whole else 1))
     verdicts = judge_all(cases, Allowance(samples=20_000, seconds=1.0 if whole else 0.2))

@@ -17,13 +17,13 @@ from scipy.special import ndtr
 
 from chronodp.accounting import gaussian
 from chronodp.audit import AuditCase, Verdict, judge
-from chronodp.audit.cases import lifetimes, published_lifetimes
-from chronodp.audit.issues import Row, Terms, booked
-from chronodp.audit.mutants import Mutant, lifetime_noise, lifetimes as broken
-from chronodp.audit.registry import Entry
 from chronodp.engines import OwnPrice, WholePrice
 from chronodp.series import RunningTotal
 from chronodp.series.shapes import SquareRoot
+from tests.audit.cases import lifetimes, published_lifetimes
+from tests.audit.issues import Row, Terms, booked
+from tests.audit.mutants import Mutant, lifetime_noise, lifetimes as broken
+from tests.audit.registry import Entry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "lifetime"
 WORLDS: dict[str, Any] = {

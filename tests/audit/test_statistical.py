@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from tests.conftest import SCALE, Trials
 
 from chronodp.accounting import gaussian
 from chronodp.audit.allowance import Allowance
@@ -20,6 +19,7 @@ from chronodp.audit.scores import learn
 from chronodp.audit.statistical import Sampled, Stakes, best_event
 from chronodp.privacy import Claim, Cost, Event, GaussianCost, LaplaceCost, PureCost, Report
 from chronodp.randomness import Entropy, secure
+from tests.conftest import SCALE, Trials
 
 STEPS = 2**12
 DELTA = 1e-5

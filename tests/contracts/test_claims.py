@@ -11,10 +11,10 @@ from types import CodeType, FrameType, FunctionType
 from typing import get_args
 
 import pytest
+from tests.audit.claims import claims_page
+from tests.audit.registry import Entry, entries
 
 import chronodp
-from chronodp.audit.claims import claims_page
-from chronodp.audit.registry import Entry, entries
 from chronodp.local.longitudinal import Protocol
 from chronodp.local.mechanism import LocalMechanism
 from chronodp.randomness import seeded
@@ -68,7 +68,7 @@ def mechanisms() -> list[object]:
 @pytest.mark.parametrize("mechanism", mechanisms(), ids=lambda one: f"{one.__module__}.{one.__name__}")
 def test_every_mechanism_is_covered(mechanism: object) -> None:
     covered = [one for entry in _ENTRIES for one in entry.covers]
-    assert mechanism in covered, "add an Entry to chronodp.audit.cases that covers it"
+    assert mechanism in covered, "add an Entry to tests.audit.cases that covers it"
 
 
 @pytest.mark.long
@@ -115,4 +115,4 @@ def test_every_claim_has_an_argument_and_a_check(entry: Entry) -> None:
 @pytest.mark.long
 def test_the_page_of_claims_is_the_one_that_the_mechanisms_write() -> None:
     page = (ROOT / "docs/explanation/claims.md").read_text(encoding="utf-8")
-    assert page == claims_page(), "run: python -m chronodp.audit.claims > docs/explanation/claims.md"
+    assert page == claims_page(), "run: python -m tests.audit.claims > docs/explanation/claims.md"

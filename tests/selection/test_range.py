@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.audit.cases.selection import law_of_exponential, moves
 from tests.conftest import SCALE
 
 import chronodp as cdp
 from chronodp.accounting import gaussian
-from chronodp.audit.cases.selection import law_of_exponential, moves
 from chronodp.audit.exact import Finding, compare_outcomes, outcomes
 from chronodp.errors import RequestConflict
 from chronodp.ledger import Ledger, verify

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.audit.key_rules import Weighted
+from tests.audit.key_walks import gaussian_above
 
 from chronodp.accounting import gaussian
-from chronodp.audit.key_rules import Weighted
-from chronodp.audit.key_walks import gaussian_above
 from chronodp.selection.keys import Held, OptimalRule, Round, alone_delta, alone_threshold, threshold_for, weights_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "keys"

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.audit.key_rules import Peeled
+from tests.audit.mutants.keys import tell_no_more
 from tests.conftest import SCALE
 
 from chronodp.audit.exact import Outcomes
-from chronodp.audit.key_rules import Peeled
-from chronodp.audit.mutants.keys import tell_no_more
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import ApproximateCost, dump, load
 from chronodp.randomness import seeded

@@ -14,10 +14,10 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.audit.key_rules import People, ruled
 
 from chronodp.accounting import gather
 from chronodp.audit.exact import compare_outcomes
-from chronodp.audit.key_rules import People, ruled
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import ApproximateCost, RepeatedCost, decimal_value, dump, load
 from chronodp.randomness import seeded

@@ -13,13 +13,13 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from tests.audit.cases.published_counts import Counted
+from tests.audit.mutants.key_habits import MUTANTS as HABITS, DaysApart
+from tests.audit.mutants.published_counts import MUTANTS
 from tests.conftest import SCALE
 from tests.selection.keys.test_rounds import erfc_between
 
-from chronodp.audit.cases.published_counts import Counted
 from chronodp.audit.exact import Outcomes, compare_outcomes, examine, outcomes
-from chronodp.audit.mutants.key_habits import MUTANTS as HABITS, DaysApart
-from chronodp.audit.mutants.published_counts import MUTANTS
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import FailureCost, decimal_value, dump, load
 from chronodp.randomness import seeded
