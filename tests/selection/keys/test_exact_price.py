@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from tests.audit.key_rules import Weighted
 from tests.audit.key_walks import gaussian_above
+from tests.selection.keys.alone import alone_delta, alone_threshold
 
 from chronodp.accounting import gaussian
-from chronodp.selection.keys import Held, OptimalRule, Round, alone_delta, alone_threshold, threshold_for, weights_of
+from chronodp.selection.keys import Held, OptimalRule, Round, threshold_for, weights_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "keys"
 ROWS: list[dict[str, Any]] = json.loads((GOLDEN / "gaussian_thresholds.json").read_text())["rows"]

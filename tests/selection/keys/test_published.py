@@ -17,13 +17,14 @@ from tests.audit.cases.published_counts import Counted
 from tests.audit.mutants.key_habits import MUTANTS as HABITS, DaysApart
 from tests.audit.mutants.published_counts import MUTANTS
 from tests.conftest import SCALE
+from tests.selection.keys.alone import alone_threshold
 from tests.selection.keys.test_rounds import erfc_between
 
 from chronodp.audit.exact import Outcomes, compare_outcomes, examine, outcomes
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import FailureCost, decimal_value, dump, load
 from chronodp.randomness import seeded
-from chronodp.selection.keys import CountNoise, PublishedCounts, alone_threshold
+from chronodp.selection.keys import CountNoise, PublishedCounts
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "keys"
 FORMS: list[dict[str, Any]] = json.loads((GOLDEN / "ledger_form.json").read_text())
