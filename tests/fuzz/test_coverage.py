@@ -52,7 +52,6 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "accounting.",
         "audit.exact.",
         "postprocess.consistency.",
-        "postprocess.moving_average.",
         "spectrum.comparison.",
         "state_space.",
         "series.smoothed.",

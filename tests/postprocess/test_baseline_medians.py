@@ -18,14 +18,13 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import (
     Law,
     bonferroni_median_sets,
-    median_half,
     median_sets,
     mixed_quantiles,
     mixed_sets,
     quantiles,
 )
 from chronodp.postprocess.baseline_medians import _beyond, median_reach
-from chronodp.postprocess.worst_medians import worst_density
+from chronodp.postprocess.worst_medians import worst_density, worst_half
 
 LAWS: tuple[Law, Law] = ("gaussian", "laplace")
 SHAPES = ("equal", "worst", "spread")
@@ -38,17 +37,17 @@ EVEN = {2: (1.38590, 2.05650), 4: (1.66098, 2.55200), 6: (1.82146, 2.87069)}
 @pytest.mark.parametrize("law", LAWS)
 def test_half_widths_are_the_published_ones(law: Law) -> None:
     for weeks, half in golden("exact_values")["median_baseline_half_width"][law].items():
-        assert median_half(law, int(weeks), 0.95) == pytest.approx(half, abs=1e-9)
+        assert worst_half(law, int(weeks), 0.95) == pytest.approx(half, abs=1e-9)
     for weeks, halves in EVEN.items():
-        assert median_half(law, weeks, 0.95) == pytest.approx(halves[LAWS.index(law)], abs=1e-5)
+        assert worst_half(law, weeks, 0.95) == pytest.approx(halves[LAWS.index(law)], abs=1e-5)
 
 
 @pytest.mark.parametrize("level", [0.1, 0.5, 0.9, 0.999999])
 def test_one_week_and_two_are_sums(level: float) -> None:
     for law in LAWS:
-        assert median_half(law, 1, level) == pytest.approx(quantiles(law, [1], level)[0], rel=1e-9)
+        assert worst_half(law, 1, level) == pytest.approx(quantiles(law, [1], level)[0], rel=1e-9)
         two = float(mixed_quantiles(law, [[0.5]], [2], level)[0])
-        assert median_half(law, 2, level) == pytest.approx(two, rel=1e-9)
+        assert worst_half(law, 2, level) == pytest.approx(two, rel=1e-9)
 
 
 @pytest.mark.parametrize("row", golden("median_fieller_q")["rows"])
@@ -57,7 +56,7 @@ def test_reaches_are_the_published_ones_and_bend_one_way(row: dict[str, Any]) ->
     assert reach.at(np.array([1.0]))[0] == pytest.approx(row["q1"], abs=1e-5)
     slopes = np.diff(reach.values) / np.diff(reach.knots)
     assert np.min(np.diff(slopes)) > 0
-    assert np.max(slopes) < reach.steepest == median_half(row["law"], row["weeks"], row["level"])
+    assert np.max(slopes) < reach.steepest == worst_half(row["law"], row["weeks"], row["level"])
 
 
 def few(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -84,7 +83,7 @@ def test_the_reach_is_bent_one_way_and_holds(law: Law, weeks: int, level: float)
     assert np.all(tails <= (1 - level) / 2 * (1 + 1e-9))
     if level >= 0.5:
         assert tails == pytest.approx((1 - level) / 2, rel=1e-4)
-        assert reach.steepest == median_half(law, weeks, level)
+        assert reach.steepest == worst_half(law, weeks, level)
 
 
 def test_a_reach_that_is_not_convex_is_met_on_the_safe_side() -> None:
@@ -122,7 +121,7 @@ def test_scales_are_units(on_n: float, on_d: float, n: float, d: float) -> None:
     given_ = {"law": "gaussian", "weeks": 5, "level": 0.95}
     sets = median_sets(n * on_n, d * on_d, **given_, numerator_scale=on_n, denominator_scale=on_d)  # type: ignore[arg-type]
     plain = median_sets(n, d, **given_, numerator_scale=1.0, denominator_scale=1.0)  # type: ignore[arg-type]
-    if abs(abs(d) - median_half("gaussian", 5, 0.95)) > 1e-9:
+    if abs(abs(d) - worst_half("gaussian", 5, 0.95)) > 1e-9:
         assert sets.kind == plain.kind
         for name in ("lower", "upper", "not_above", "not_below"):
             expected = getattr(plain, name) * on_n / on_d
@@ -144,7 +143,7 @@ def test_medians_miss_no_more_than_they_may(law: Law, weeks: int, shape: str, tr
     count = trials(200_000, least=20_000)
     true = weeks_of(shape, weeks)
     seen = np.median(true + draw(law, np.random.default_rng(weeks), (count, weeks)), axis=1) - np.median(true)
-    half = median_half(law, weeks, 0.95)
+    half = worst_half(law, weeks, 0.95)
     for missed in (np.mean(seen > half), np.mean(seen < -half)):
         assert missed < 0.025 + 4 * math.sqrt(0.025 / count)
     if shape == "worst":  # nothing is given away: here one side uses all it may
@@ -199,6 +198,6 @@ def test_weeks_that_depend_hold_by_their_sum(trials: Trials) -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="weeks"):
-        median_half("gaussian", 0, 0.95)
+        median_sets(1.0, 1.0, law="gaussian", weeks=0, level=0.95, numerator_scale=1.0, denominator_scale=1.0)
     with pytest.raises(InvalidArgument, match="half"):
         bonferroni_median_sets(1.0, 1.0, numerator_half=0.0, denominator_half=1.0)

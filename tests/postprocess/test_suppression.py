@@ -10,16 +10,14 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import optimize, stats
 from tests.conftest import Trials
-from tests.postprocess.noise import Floats, draw, errors, golden, normal, sets_of
+from tests.postprocess.noise import Floats, draw, golden, sets_of
 
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import (
     Law,
     given_publication,
     published_level,
-    quadratic_sets,
     quantiles,
-    reliable_points,
     reliable_relative,
 )
 
@@ -133,25 +131,8 @@ def test_laplace_noise_is_refused_with_a_mend() -> None:
     assert "5.123" not in str(caught.value)
 
 
-@pytest.mark.parametrize("row", golden("suppression")["percent_change_10_points"])
-def test_points_are_published_as_stated(row: dict[str, Any], trials: Trials) -> None:
-    """A ratio of 0.8 to the mean of 35 days: how many stay within ten points, and how often those are off by more."""
-    count, d, ratio = trials(200_000, least=20_000), float(row["baseline_in_sd"]), 0.8
-    noise = np.random.default_rng(6).normal(size=(2, count))
-    n, base = ratio * d + noise[0], d + noise[1] / math.sqrt(35)
-    sets = quadratic_sets(n, base, aa=1, ab=0, bb=1 / 35, multiplier=normal(0.95))
-    shown = reliable_points(sets, points=0.1)
-    assert errors(float(np.mean(shown)), count, expected=row["published"], of=20_000) < 4
-    if row["published"]:
-        far = float(np.mean(np.abs(sets.value - ratio)[shown] > 0.1))
-        assert errors(far, count, expected=row["error_over_10_points_among_published"], of=20_000) < 4
-        covered = float(np.mean(sets.contain(ratio)[shown]))
-        assert errors(covered, count, expected=row["coverage_published"], of=20_000) < 4
-
-
 def test_what_has_no_ends_is_not_published() -> None:
     sets = sets_of("gaussian", np.array([8.0, 0.5, 300.0]), np.array([1.0, 1.0, 100.0]), 0.95)
-    assert reliable_points(sets, points=10).tolist() == [False, False, True]
     assert reliable_relative(sets.value, sets.lower, sets.upper, relative=0.5).tolist() == [False, False, True]
     assert not reliable_relative(0.0, -1.0, 1.0, relative=0.5)
 
@@ -164,5 +145,3 @@ def test_levels_of_the_published() -> None:
         published_level(0.95, 5, 4)
     with pytest.raises(InvalidArgument, match="relative"):
         reliable_relative(1.0, 0.0, 2.0, relative=0.0)
-    with pytest.raises(InvalidArgument, match="points"):
-        reliable_points(sets_of("gaussian", np.ones(1), np.ones(1), 0.95), points=math.inf)

@@ -6,19 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from experiments.applications.moving_averages import NoiseOnAverages, NoiseOnReadings, Placement, average_error
 from scipy import stats
 from tests.conftest import Trials
 
 from chronodp.accounting import gaussian
-from chronodp.errors import InvalidArgument
-from chronodp.postprocess import (
-    NoiseOnAverages,
-    NoiseOnReadings,
-    Placement,
-    average_error,
-    compare_averages,
-    plot_averages,
-)
 
 EVERY: list[Placement] = [NoiseOnReadings(), NoiseOnAverages(), NoiseOnAverages(stride=1), NoiseOnAverages(stride=3)]
 
@@ -67,32 +59,3 @@ def test_simulated_error(placement: Placement, trials: Trials) -> None:
     reach = float(stats.norm.isf(5e-10)) * spread
     assert abs(float(np.mean(errors**2)) - found.total) < reach
     assert abs(float(np.mean((errors * 1.1) ** 2)) - found.total) > reach
-
-
-def test_overlapping_windows_charged_as_disjoint_are_refused() -> None:
-    wrong = NoiseOnAverages(stride=1, charged_windows=1)
-    with pytest.raises(InvalidArgument, match=r"in 7 windows of 7.*spends 7 ε"):
-        average_error(wrong, window=7, sensor_deviation=0.0, change=1.0, epsilon=1.0)
-    cautious = average_error(
-        NoiseOnAverages(charged_windows=2), window=7, sensor_deviation=0.0, change=1.0, epsilon=1.0
-    )
-    assert cautious.privacy == pytest.approx(4 * 2 / 49)
-
-
-def test_table_figure_and_bad_input() -> None:
-    table = compare_averages([2, 5, 10], sensor_deviation=1.0, change=1.0, epsilon=1.0, delta=1e-6)
-    assert len(table) == 9
-    assert (table["total"] >= table["sensor"]).all()
-    assert len(plot_averages(table).data) == 6
-    with pytest.raises(InvalidArgument, match="at least one window"):
-        compare_averages([], sensor_deviation=1.0, change=1.0, epsilon=1.0)
-    for wrong in ({"window": 0}, {"sensor_deviation": -1.0}, {"change": 0.0}, {"epsilon": 0.0}, {"delta": 1.0}):
-        with pytest.raises(InvalidArgument):
-            average_error(
-                NoiseOnReadings(),
-                **({"window": 3, "sensor_deviation": 1.0, "change": 1.0, "epsilon": 1.0} | wrong),
-            )
-    with pytest.raises(InvalidArgument, match="NoiseOnReadings"):
-        average_error("input", window=3, sensor_deviation=1.0, change=1.0, epsilon=1.0)  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument, match="stride"):
-        NoiseOnAverages(stride=0)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_delta, check_epsilon, check_number, check_positive, check_whole
-from chronodp.report import Line, series_figure
-
-if TYPE_CHECKING:
-    import pandas
 
 __all__ = [
     "AverageError",
@@ -21,8 +16,6 @@ __all__ = [
     "NoiseOnReadings",
     "Placement",
     "average_error",
-    "compare_averages",
-    "plot_averages",
 ]
 
 
@@ -40,18 +33,13 @@ class NoiseOnAverages:
 
     Attributes:
         stride: readings from one window's beginning to the next; None for windows that do not overlap.
-        charged_windows: how many windows you mean to charge for one reading; None for as many as hold it. Fewer are
-            refused: the charge would be wrong.
     """
 
     stride: int | None = None
-    charged_windows: int | None = None
 
     def __post_init__(self) -> None:
         if self.stride is not None:
             check_whole("stride", self.stride)
-        if self.charged_windows is not None:
-            check_whole("charged_windows", self.charged_windows)
 
     def __str__(self) -> str:
         if self.stride is None:
@@ -123,69 +111,12 @@ def average_error(
         case NoiseOnReadings():
             windows, privacy = 1, _variance(most, most, epsilon, delta) / readings
         case NoiseOnAverages():
-            windows = _windows(placement, readings)
+            windows = -(-readings // (placement.stride or readings))
             part = most / readings
             privacy = _variance(windows * part, math.sqrt(windows) * part, epsilon, delta)
         case _:
-            if not isinstance(placement, Placement):
-                raise InvalidArgument("placement", placement, "NoiseOnReadings() or NoiseOnAverages(stride)")
             assert_never(placement)
     return AverageError(sensor_deviation**2 / readings, privacy, windows)
-
-
-def compare_averages(
-    windows: Sequence[int], *, sensor_deviation: float, change: float, epsilon: float, delta: float = 0.0
-) -> pandas.DataFrame:
-    """Return the error of each placement for each window. Columns: window, placement, sensor, privacy, total, rmse.
-
-    >>> table = compare_averages([10], sensor_deviation=2.0, change=1.0, epsilon=1.0)
-    >>> table["total"].round(2).tolist()
-    [0.6, 0.42, 2.4]
-    """
-    import pandas
-
-    if not len(windows):
-        raise InvalidArgument("windows", "none", "at least one window")
-    rows = []
-    for window in windows:
-        for placement in (NoiseOnReadings(), NoiseOnAverages(), NoiseOnAverages(stride=1)):
-            found = average_error(
-                placement,
-                window=window,
-                sensor_deviation=sensor_deviation,
-                change=change,
-                epsilon=epsilon,
-                delta=delta,
-            )
-            parts = {"sensor": found.sensor, "privacy": found.privacy, "total": found.total}
-            rows.append({"window": window, "placement": str(placement), **parts, "rmse": math.sqrt(found.total)})
-    return pandas.DataFrame(rows)
-
-
-def plot_averages(table: pandas.DataFrame) -> Any:
-    """Return a Plotly figure of `compare_averages`: the error of each placement above what the sensor alone leaves."""
-    lines = []
-    for placement, part in table.sort_values("window").groupby("placement", sort=False):
-        rmse, floor = part["rmse"].tolist(), (part["sensor"] ** 0.5).tolist()
-        lines.append(Line(str(placement), part["window"].tolist(), rmse, floor, rmse))
-    figure = series_figure(lines, title="Error of a private moving average", value_name="root mean square error")
-    figure.update_xaxes(title_text="window", rangeslider_visible=False)
-    return figure
-
-
-def _windows(placement: NoiseOnAverages, window: int) -> int:
-    """How many windows hold one reading; a charge for fewer is refused."""
-    stride = window if placement.stride is None else placement.stride
-    held = -(-window // stride)
-    charged = held if placement.charged_windows is None else placement.charged_windows
-    if charged < held:
-        raise InvalidArgument(
-            "charged_windows",
-            charged,
-            f"at least {held}: with a new window every {stride} readings one reading is in {held} windows of {window}. "
-            f"Charged as {charged}, a release that says ε spends {held / charged:g} ε",
-        )
-    return charged
 
 
 def _variance(l1: float, l2: float, epsilon: float, delta: float) -> float:
