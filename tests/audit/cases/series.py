@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.audit.case import AuditCase
-from chronodp.audit.numerical import GridNoise, Linear, OnGrid, person_changes
+from chronodp.audit.numerical import GridNoise, Linear, OnGrid
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.walked import Enumerated
 from chronodp.dataset import Aggregate, Query, TimeSeries
@@ -113,7 +113,7 @@ def _shaped_release(workload: Workload, like: Plan) -> AuditCase:
     return AuditCase(
         name=f"a series with {like.design.law} noise, {like.design.shape}",
         mechanism=release,
-        neighbours=tuple((_QUIET, change) for change in person_changes(_STEPS, 2)),
+        neighbours=tuple((_QUIET, change) for change in _person_changes(_STEPS, 2)),
         claim=like.claim,
         delta=_LOOSE if like.design.law == "gaussian" else 0.0,
         checks=(Linear(),),
@@ -135,6 +135,12 @@ def _counted() -> AuditCase:
         claim=coarse_plan(("ann",)).claim,
         checks=(Enumerated(),),
     )
+
+
+def _person_changes(horizon: int, periods: int) -> Iterator[tuple[float, ...]]:
+    """Yield what a person who adds 1 in so many periods can change."""
+    for places in itertools.combinations(range(horizon), periods):
+        yield tuple(float(place in places) for place in range(horizon))
 
 
 ENTRIES = (
