@@ -23,7 +23,6 @@ from chronodp.series.recursion import Recursion
 from chronodp.series.shapes import (
     Banded,
     BufferedLinear,
-    GroupAlgebra,
     Shape,
     SquareRoot,
     Tree,
@@ -52,7 +51,6 @@ def measure() -> Topic:
         ("buffers, best mean", [_best(length, 0) for length in LENGTHS]),
         ("buffers, best largest", [_best(length, 1) for length in LENGTHS]),
         ("square root", [_of(SquareRoot(RunningTotal()), length) for length in LENGTHS]),
-        ("group algebra, finished series only", [_of(GroupAlgebra(), length) for length in LENGTHS]),
         ("binary tree", [_binary_tree(length) for length in LENGTHS]),
         ("independent noise, added up", [_of(White(), length) for length in LENGTHS]),
     ):

@@ -115,7 +115,7 @@ def _write(path: Path, text: str) -> None:
 def write_computed(folder: Path) -> None:
     """Write the claims, how cost was seen to grow, and a note for every page that was not computed."""
     folder.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "chronodp.audit.claims"]
+    command = [sys.executable, "-m", "tests.audit.claims"]
     claims = subprocess.run(command, cwd=HERE.parent, check=True, capture_output=True, text=True)
     _write(folder / "claims.md", claims.stdout)
     _write(folder / "growth.svg", growth.draw())

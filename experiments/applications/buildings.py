@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache, partial
 
 import numpy as np
+from tests.audit.mutants import MUTANTS
+from tests.audit.mutants.mutant import Mutant
 
 import chronodp as cdp
 from chronodp import state_space as ss
 from chronodp.audit.exact import examine
-from chronodp.audit.mutants import MUTANTS
-from chronodp.audit.mutants.mutant import Mutant
 from chronodp.randomness import seeded
 from experiments.claims import Claim, Pair, Tolerance, above, bound, computation, equal, order, rising
 from experiments.claims.computations import scaled

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 import chronodp as cdp
 from chronodp import spectrum as sp
-from chronodp.postprocess import NoiseOnAverages, average_error
 from chronodp.privacy.touched import Touched
 from chronodp.randomness import seeded
+from experiments.applications.moving_averages import NoiseOnAverages, average_error
 from experiments.claims import Claim, Given, Pair, Tolerance, bound, computation, equal, number
 
 __all__ = ["read_occupancy", "signal_claims"]
@@ -45,7 +45,7 @@ def make_occupancy(days: int = 14, *, seed: int = 1) -> NDArray[np.float64]:
 
 @computation()
 def planned_error() -> float:
-    """Return the library's mean square error of one private average, of readings that change by at most 1."""
+    """Return the computed mean square error of one private average, of readings that change by at most 1."""
     return average_error(NoiseOnAverages(), window=WINDOW, sensor_deviation=SENSOR, change=1.0, epsilon=1.0).total
 
 

@@ -6,10 +6,10 @@ from functools import cache, partial
 from typing import Literal
 
 import numpy as np
+from tests.audit.mutants.choices import MUTANTS
+from tests.audit.mutants.mutant import Mutant
 
 from chronodp.audit.exact import examine
-from chronodp.audit.mutants.choices import MUTANTS
-from chronodp.audit.mutants.mutant import Mutant
 from chronodp.selection import (
     ChoiceMechanism,
     ExponentialMechanism,

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from chronodp.alerts import Exponential, Noise, Split, advance, start
-from chronodp.audit.cases.alerts import tiny_alert
 from chronodp.audit.enumerated_entropy import EnumeratedEntropy
 from chronodp.privacy.exact import at_least
 from chronodp.randomness import Shape
+from tests.audit.cases.alerts import tiny_alert
 
 Floats = NDArray[np.float64]
 Steps = Sequence[Sequence[int]]

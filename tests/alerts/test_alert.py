@@ -109,11 +109,14 @@ def test_values_told_have_noise_and_a_price_of_their_own(ledger: cdp.Ledger) -> 
     assert low.step(-900.0).value == pytest.approx(-900.0, abs=60)
 
 
-@pytest.mark.parametrize("unit", [cdp.Event(), cdp.User(), cdp.UserPeriod("1D"), cdp.Window(24)], ids=str)
-def test_every_unit_that_values_speak_of_may_be_watched(unit: cdp.privacy.Unit) -> None:
-    plain = designed(unit=unit)
-    counts = designed(unit=unit, monotone=True, epsilon=Split(plain.split.threshold, plain.split.alert))
-    assert float(counts.query_scale * counts.step / (plain.query_scale * plain.step)) == pytest.approx(0.5, rel=1e-4)
+def test_every_unit_that_values_speak_of_may_be_watched(subtests: pytest.Subtests) -> None:
+    for unit in [cdp.Event(), cdp.User(), cdp.UserPeriod("1D"), cdp.Window(24)]:
+        with subtests.test(unit=unit):
+            plain = designed(unit=unit)
+            counts = designed(unit=unit, monotone=True, epsilon=Split(plain.split.threshold, plain.split.alert))
+            assert float(counts.query_scale * counts.step / (plain.query_scale * plain.step)) == pytest.approx(
+                0.5, rel=1e-4
+            )
 
 
 def test_the_whole_price_is_paid_once_at_the_opening(ledger: cdp.Ledger) -> None:
@@ -226,9 +229,8 @@ def test_budgets_and_units_are_checked_before_anything_is_drawn(ledger: cdp.Ledg
         Alert.resume(ledger, "alarm")
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
+def test_what_is_refused_at_the_opening(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"max_alerts": 0}, "max_alerts must be a whole number from 1"),
         ({"above": float("nan")}, "above must be a finite number"),
         ({"above": float("inf")}, "above must be a finite number"),
@@ -248,32 +250,31 @@ def test_budgets_and_units_are_checked_before_anything_is_drawn(ledger: cdp.Ledg
         ({"monotone": True, "unit": cdp.User(relation="replace")}, "replaced raises some values and lowers others"),
         ({"ledger": "budget.db"}, "ledger must be"),
         ({"entropy": 4}, "entropy must be"),
-    ],
-)
-def test_what_is_refused_at_the_opening(changes: dict[str, Any], said: str, ledger: cdp.Ledger) -> None:
-    options: dict[str, Any] = {"above": 5.0, "change": 1.0, "unit": USER, "max_alerts": 3, "epsilon": 1.0}
-    options |= {"ledger": ledger, "dataset": "meters", "name": "alarm"} | changes
-    with pytest.raises(InvalidArgument, match=said):
-        Alert(**options)
-    assert not ledger.history("meters")
+    ]
+    for changes, said in wrong:
+        with subtests.test(changes=changes, said=said):
+            options: dict[str, Any] = {"above": 5.0, "change": 1.0, "unit": USER, "max_alerts": 3, "epsilon": 1.0}
+            options |= {"ledger": ledger, "dataset": "meters", "name": "alarm"} | changes
+            with pytest.raises(InvalidArgument, match=said):
+                Alert(**options)
+            assert not ledger.history("meters")
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -np.inf, "zaphod", None, 1j, [1.0], 10.0 + 0j])
-def test_bad_values_are_refused_without_being_told(value: Any, ledger: cdp.Ledger) -> None:
+def test_bad_values_are_refused_without_being_told(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
     alarm = opened(ledger)
-    for ask in (alarm.step, lambda it: alarm.steps([0.0, it])):
-        with pytest.raises(InvalidArgument) as refused:
-            ask(value)
-        assert "zaphod" not in str(refused.value)
+    wrong: list[Any] = [float("nan"), float("inf"), -np.inf, "zaphod", None, 1j, [1.0], 10.0 + 0j]
+    for value in wrong:
+        for ask in (alarm.step, lambda it: alarm.steps([0.0, it])):
+            with subtests.test(value=value), pytest.raises(InvalidArgument) as refused:
+                ask(value)
+            assert "zaphod" not in str(refused.value)
+    arrays: list[Any] = [0.0, [[1.0]], ["1"], None]
+    for values in arrays:
+        with subtests.test(values=values), pytest.raises(InvalidArgument, match=r"values must be finite.*; got a"):
+            alarm.steps(values)
     with pytest.raises(InvalidArgument, match="got a bool"):
         alarm.step(True)
     assert alarm.period == 0
-
-
-@pytest.mark.parametrize("values", [0.0, [[1.0]], ["1"], None])
-def test_bad_arrays_are_refused(values: Any, ledger: cdp.Ledger) -> None:
-    with pytest.raises(InvalidArgument, match=r"values must be finite numbers.*; got a"):
-        opened(ledger).steps(values)
 
 
 def test_no_finite_value_is_refused(ledger: cdp.Ledger) -> None:
@@ -286,20 +287,18 @@ def test_no_finite_value_is_refused(ledger: cdp.Ledger) -> None:
     assert not alarm.steps([-1.7e308, -1e-320])
 
 
-@pytest.mark.parametrize("step", [1.0, 2.0**-20, 8.0])
-def test_rounding_brings_no_two_values_farther_apart(step: float) -> None:
-    generator = np.random.default_rng(3)
-    for size in (1.0, 1e6, 2.0**51 * step, 2.0**55 * step):
-        values = np.concatenate((generator.normal(0, size, 500), generator.integers(-20, 20, 500) * step / 4))
-        moved = np.concatenate((values[:500], values[500:] + 3 * step))
-        steps = to_quanta(values, step)
-        assert steps.tolist() == [to_quantum(float(value), step) for value in values]
-        assert np.abs(steps).max() <= FARTHEST
-        assert np.abs(to_quanta(moved, step) - steps).max() <= 3
-
-
-def test_whole_numbers_beyond_what_floats_hold_keep_their_distance() -> None:
-    # Turned into floats they are rounded; the change must stay the change.
+def test_rounding_brings_no_two_values_farther_apart(subtests: pytest.Subtests) -> None:
+    for step in [1.0, 2.0**-20, 8.0]:
+        with subtests.test(step=step):
+            generator = np.random.default_rng(3)
+            for size in (1.0, 1e6, 2.0**51 * step, 2.0**55 * step):
+                values = np.concatenate((generator.normal(0, size, 500), generator.integers(-20, 20, 500) * step / 4))
+                moved = np.concatenate((values[:500], values[500:] + 3 * step))
+                steps = to_quanta(values, step)
+                assert steps.tolist() == [to_quantum(float(value), step) for value in values]
+                assert np.abs(steps).max() <= FARTHEST
+                assert np.abs(to_quanta(moved, step) - steps).max() <= 3
+    # Whole numbers turned into floats are rounded; the change must stay the change.
     step, change = 8.0, 1000
     generator = np.random.default_rng(3)
     values = generator.integers(2**53, 2**57, 2000)
@@ -314,9 +313,6 @@ def test_states_that_are_none_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="state must be"):
         advance(design, AlertState(0, 1, 0), [1.0], seeded(1))
     assert AlertState.from_bytes(AlertState(-5, 2, 9).to_bytes()) == AlertState(-5, 2, 9)
-
-
-def test_a_design_that_pays_too_little_is_refused() -> None:
     document = dump(designed(epsilon=Split(0.5, 0.25))).replace('"epsilon":1.25', '"epsilon":1.0')
     with pytest.raises(InvalidArgument, match=r"epsilon must be at least 1\.25"):
         load(document, AlertDesign)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from chronodp.alerts import Comparator, Exponential, Laplace, Noise, Split
-from chronodp.audit.cases.alerts import tiny_alert, watch_walk
 from chronodp.audit.exact import compare_outcomes, examine
 from chronodp.privacy import User
 from chronodp.randomness import Entropy
 from tests.alerts.laws import Law, Steps, law_of
+from tests.audit.cases.alerts import tiny_alert, watch_walk
 
 TEXTBOOK = Split(threshold=0.5, alert=0.25)
 BOTH: list[Noise] = [Exponential(), Laplace()]

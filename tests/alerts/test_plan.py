@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,20 +26,23 @@ def planned(**changes: Any) -> AlertPlan:
     return cdp.Alert.plan(**(WANTED | changes))
 
 
-@pytest.mark.parametrize("changes", [{}, {"threshold": 130.0}, {"loud": 50.0}, {"steps": 1000, "within": 5}])
-@pytest.mark.parametrize("noise", [Exponential(), Laplace()], ids=str)
-def test_a_plan_reaches_what_is_wanted_with_the_least_budget(noise: Noise, changes: dict[str, Any]) -> None:
-    plan = planned(noise=noise, **changes)
-    assert plan.false_alarms <= 0.01 * (1 + 1e-4)
-    assert plan.power >= 0.9 * (1 - 1e-4)
-    side = {"above": plan.threshold} if plan.design.below is None else {"below": plan.threshold}
-    less = design_alert(**side, change=1.0, unit=cdp.User(), max_alerts=5, epsilon=plan.epsilon * 0.995, noise=noise)  # type: ignore[arg-type]
-    worse = AlertPlan(less, plan.quiet, plan.loud, plan.steps, plan.within)
-    assert worse.false_alarms > 0.01 or worse.power < 0.9
-
-
-def test_exponential_noise_needs_less() -> None:
-    assert planned().epsilon < planned(noise=Laplace()).epsilon
+def test_a_plan_reaches_what_is_wanted_with_the_least_budget(subtests: pytest.Subtests) -> None:
+    noises: list[Noise] = [Exponential(), Laplace()]
+    asked: list[dict[str, Any]] = [{}, {"threshold": 130.0}, {"loud": 50.0}, {"steps": 1000, "within": 5}]
+    for noise in noises:
+        for changes in asked:
+            with subtests.test(changes=changes, noise=noise):
+                plan = planned(noise=noise, **changes)
+                assert plan.false_alarms <= 0.01 * (1 + 1e-4)
+                assert plan.power >= 0.9 * (1 - 1e-4)
+                side: dict[str, Any] = (
+                    {"above": plan.threshold} if plan.design.below is None else {"below": plan.threshold}
+                )
+                less = design_alert(
+                    **side, change=1.0, unit=cdp.User(), max_alerts=5, epsilon=plan.epsilon * 0.995, noise=noise
+                )
+                worse = AlertPlan(less, plan.quiet, plan.loud, plan.steps, plan.within)
+                assert worse.false_alarms > 0.01 or worse.power < 0.9
 
 
 def test_a_plan_prints_and_draws_itself() -> None:
@@ -60,18 +62,8 @@ def test_a_plan_prints_and_draws_itself() -> None:
     assert table["each_step"][0] == pytest.approx(0.01, rel=1e-3)
 
 
-def test_a_plan_opens(tmp_path: Path) -> None:
-    with cdp.Ledger(tmp_path / "budget.db") as ledger:
-        ledger.open("meters", unit=cdp.User(), epsilon=10.0)
-        plan = planned()
-        alarm = cdp.Alert.open(plan.design, ledger=ledger, dataset="meters", name="alarm")
-        assert alarm.design == plan.design
-        assert ledger.history("meters")[0].purpose == "alarm"
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
+def test_what_cannot_be_planned(subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"loud": 100.0}, "another number than quiet"),
         ({"power": 0.01}, "power must be above"),
         ({"power": 1.0}, "power must be"),
@@ -83,8 +75,7 @@ def test_a_plan_opens(tmp_path: Path) -> None:
         ({"max_alerts": 0}, "max_alerts must be"),
         ({"noise": "gaussian"}, "noise must be"),
         ({"false_alarms": 0.8, "power": 0.81, "within": 10**6, "threshold": 140.0}, "any epsilon would do"),
-    ],
-)
-def test_what_cannot_be_planned(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidArgument, match=said):
-        planned(**changes)
+    ]
+    for changes, said in wrong:
+        with subtests.test(changes=changes, said=said), pytest.raises(InvalidArgument, match=said):
+            planned(**changes)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
-from tests.conftest import Trials
 
 from chronodp.accounting import adversary, gaussian
 from chronodp.audit.attacks import MembershipTest, membership_advantages
 from chronodp.correlated import autoregressive_covariance
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import GaussianCost
+from tests.conftest import Trials
 
 LENGTH = 48
 SIGMA = math.sqrt(LENGTH)  # a trace of ones then has mu = 1

@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.rounding import FUNCTION
 
 from chronodp.accounting import gaussian
 from chronodp.audit.exact import Outcomes, _Aligned, compare_outcomes, examine, outcomes, total
 from chronodp.errors import InvalidArgument
 from chronodp.randomness import Entropy
+from tests.rounding import FUNCTION
 
 
 def test_finite_choices_are_exact_and_rational() -> None:

@@ -9,11 +9,11 @@ import pytest
 from chronodp.alerts import Split
 from chronodp.audit.adaptive import Game, Live
 from chronodp.audit.case import Unfit
-from chronodp.audit.cases.alerts import tiny_alert, watch_walk
 from chronodp.audit.exact import examine, outcomes
-from chronodp.audit.orders import Orders
 from chronodp.audit.steps import StepEnumerator
 from chronodp.randomness import Entropy
+from tests.audit.cases.alerts import tiny_alert, watch_walk
+from tests.audit.orders import Orders
 
 
 @pytest.mark.long

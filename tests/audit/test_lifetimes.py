@@ -17,13 +17,13 @@ from scipy.special import ndtr
 
 from chronodp.accounting import gaussian
 from chronodp.audit import AuditCase, Verdict, judge
-from chronodp.audit.cases import lifetimes, published_lifetimes
-from chronodp.audit.issues import Row, Terms, booked
-from chronodp.audit.mutants import Mutant, lifetime_noise, lifetimes as broken
-from chronodp.audit.registry import Entry
 from chronodp.engines import OwnPrice, WholePrice
 from chronodp.series import RunningTotal
 from chronodp.series.shapes import SquareRoot
+from tests.audit.cases import lifetimes, published_lifetimes
+from tests.audit.issues import Row, Terms, booked
+from tests.audit.mutants import Mutant, lifetime_noise, lifetimes as broken
+from tests.audit.registry import Entry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "lifetime"
 WORLDS: dict[str, Any] = {
@@ -208,12 +208,6 @@ def test_shaped_and_rolling_lives_lose_what_the_page_says() -> None:
     assert sum(one != other for one, other in zip(with_, without, strict=True)) == 120
 
 
-def test_months_chosen_anew_are_many_more_than_a_life() -> None:
-    for row in PRICES["chosen_anew"]:
-        expected = sum(min(1.0, row["K"] / month) for month in range(1, row["T"] + 1))
-        assert expected == pytest.approx(row["expected"], rel=1e-12)
-
-
 def spend(values: tuple[int, ...], prices: tuple[WholePrice | OwnPrice, ...], life: int, most: int) -> tuple[int, ...]:
     """Return what is kept of a person in each issue."""
     kept, used = [], 0
@@ -246,8 +240,3 @@ def test_with_fixed_terms_own_loss_keeps_all_that_whole_shares_keep(values: list
     own = spend(held, (OwnPrice(times=1, over=1, squared=True),) * len(held), life, 5)
     assert all(kept == one or not one for one, kept in zip(whole, own, strict=True))
     assert sum(one**2 for one in own) <= life
-
-
-def test_a_life_that_its_periods_do_not_divide_is_wrong_by_one() -> None:
-    share = -(-(2**20) // 6)
-    assert (share, 2**20 // share) == (174_763, 5)

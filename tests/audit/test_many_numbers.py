@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import chronodp as cdp
-from chronodp.audit.cases.series import noisy_numbers
 from chronodp.ledger import MOST_LISTED
 from chronodp.randomness import seeded
+from tests.audit.cases.series import noisy_numbers
 
 
 @pytest.mark.long

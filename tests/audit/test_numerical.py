@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from tests.rounding import FUNCTION
 
 from chronodp.accounting import gaussian
 from chronodp.audit import Allowance, AuditCase, Linear, judge
@@ -14,6 +13,7 @@ from chronodp.audit.exact import examine
 from chronodp.audit.numerical import GridNoise
 from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost
 from chronodp.randomness import Entropy
+from tests.rounding import FUNCTION
 
 
 @pytest.mark.parametrize("shift", [1, 2, 5])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chronodp.audit.cases.series import coarse_plan, noisy_numbers
 from chronodp.audit.exact import examine
 from chronodp.randomness import Entropy
+from tests.audit.cases.series import coarse_plan, noisy_numbers
 
 
 @pytest.mark.long

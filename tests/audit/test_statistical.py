@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from tests.conftest import SCALE, Trials
 
 from chronodp.accounting import gaussian
 from chronodp.audit.allowance import Allowance
@@ -20,6 +19,7 @@ from chronodp.audit.scores import learn
 from chronodp.audit.statistical import Sampled, Stakes, best_event
 from chronodp.privacy import Claim, Cost, Event, GaussianCost, LaplaceCost, PureCost, Report
 from chronodp.randomness import Entropy, secure
+from tests.conftest import SCALE, Trials
 
 STEPS = 2**12
 DELTA = 1e-5
@@ -152,14 +152,15 @@ def test_judging_an_event_by_the_sample_that_chose_it_would_be_noticed(trials: T
     assert false_alarms(runs, error, held_out=False) > int(stats.binom.isf(1e-3, runs, error))
 
 
-@pytest.mark.parametrize(("count", "of"), [(0, 50), (3, 50), (25, 50), (50, 50)])
-def test_bounds_of_a_probability_are_those_of_clopper_and_pearson(count: int, of: int) -> None:
-    low, high = float(at_least(count, of, 0.01)), float(at_most(count, of, 0.01))
-    assert low <= count / of <= high
-    if count:
-        assert stats.binom.sf(count - 1, of, low) == pytest.approx(0.01, rel=1e-6)
-    if count < of:
-        assert stats.binom.cdf(count, of, high) == pytest.approx(0.01, rel=1e-6)
+def test_bounds_of_a_probability_are_those_of_clopper_and_pearson(subtests: pytest.Subtests) -> None:
+    for count, of in [(0, 50), (3, 50), (25, 50), (50, 50)]:
+        with subtests.test(count=count, of=of):
+            low, high = float(at_least(count, of, 0.01)), float(at_most(count, of, 0.01))
+            assert low <= count / of <= high
+            if count:
+                assert stats.binom.sf(count - 1, of, low) == pytest.approx(0.01, rel=1e-6)
+            if count < of:
+                assert stats.binom.cdf(count, of, high) == pytest.approx(0.01, rel=1e-6)
 
 
 @pytest.mark.long

@@ -12,10 +12,10 @@ from types import CodeType, FrameType, FunctionType
 from typing import get_args
 
 import pytest
+from tests.audit.claims import claims_page
+from tests.audit.registry import Entry, entries
 
 import chronodp
-from chronodp.audit.claims import claims_page
-from chronodp.audit.registry import Entry, entries
 from chronodp.local.longitudinal import Protocol
 from chronodp.local.mechanism import LocalMechanism
 from chronodp.randomness import seeded
@@ -69,7 +69,7 @@ def mechanisms() -> list[object]:
 def test_every_mechanism_is_covered() -> None:
     covered = [one for entry in _ENTRIES for one in entry.covers]
     left = [f"{one.__module__}.{getattr(one, '__name__', one)}" for one in mechanisms() if one not in covered]
-    assert not left, "add an Entry to chronodp.audit.cases that covers them"
+    assert not left, "add an Entry to tests.audit.cases that covers them"
 
 
 @pytest.mark.long

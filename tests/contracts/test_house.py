@@ -35,7 +35,7 @@ def _constants_classes_functions(name: str) -> tuple[bool, bool, str]:
 
 
 def test_all_is_complete_and_in_order() -> None:
-    assert len(modules()) > 500
+    assert len(modules()) > 200
     for module in modules():
         listed = module.__all__
         assert listed == sorted(listed, key=_constants_classes_functions), module
@@ -114,7 +114,7 @@ def test_every_unit_and_cost_has_a_json_form_and_a_price() -> None:
 
 
 def test_arguments_of_claims_are_pages_that_exist() -> None:
-    from chronodp.audit.mutants import MUTANTS
+    from tests.audit.mutants import MUTANTS
 
     for mutant in MUTANTS:
         assert (ROOT / mutant.claim.argument).is_file()

@@ -23,7 +23,6 @@ from chronodp.correlated import (
     theorem_1,
 )
 from chronodp.correlated.joint import JointChain
-from chronodp.correlated.published.paper import partners_distance
 from chronodp.correlated.query import tabulate
 from chronodp.correlated.spectrum import spectrum
 from chronodp.errors import InvalidArgument
@@ -99,7 +98,6 @@ def test_theorem_1_on_a_path_of_six(golden: Any) -> None:
     assert told.exact == pytest.approx(wanted["exact"], rel=1e-10)
     whole = theorem_1(six(), query=Mean(), ages=1, epsilon=1.0, degree=6)
     assert whole == pytest.approx(2 * wanted["thm1 d(3)*Delta (reading 1)"], rel=1e-12)
-    assert partners_distance(six(), ages=1) == pytest.approx(wanted["Delta all k may differ"], rel=1e-12)
     with pytest.raises(InvalidArgument, match="degree must be"):
         theorem_1(six(), query=Mean(), ages=1, epsilon=1.0, degree=7)
 

@@ -28,7 +28,6 @@ from chronodp.correlated.query import QueryTable, tabulate
 from chronodp.correlated.tuning import (
     Freshness,
     certified_leakage,
-    epsilons_for_errors,
     freshness,
     screen,
     segment,
@@ -190,13 +189,9 @@ def test_noise_over_time() -> None:
     for _ in range(200):
         other = chance.dirichlet(np.ones(3)) * 2.0
         assert (weights / np.array(shares) ** 2).sum() <= (weights / other**2).sum() * (1 + 1e-9)
-    needed = epsilons_for_errors(two(0.75), query=Mean(), ages=1, errors=(0.2, 0.3))
-    assert 0.16 + 2 * (0.5 / np.array(needed)) ** 2 == pytest.approx(np.array([0.2, 0.3]))
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: share_over_time((), epsilon=1.0), "importances"),
         (lambda: share_over_time((0.0,), epsilon=1.0), "importances"),
-        (lambda: epsilons_for_errors(two(0.75), query=Mean(), ages=1, errors=(0.1,)), "above the error of the ages"),
-        (lambda: epsilons_for_errors(two(0.75), query=Mean(), ages=1, errors=()), "errors"),
         (lambda: tune(two(0.75), query=Mean(), error=0.0), "error must be"),
         (lambda: tune_affine(two(0.75), query=Several((Mean(), Sum())), error=0.1), "a single query"),
         (lambda: tune_affine(two(1.0, [[0.5, 0.5], [0.5, 0.5]]), query=Mean(), error=1e-60), "error must be"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks.__main__ import TOPICS
 
-from chronodp.audit.registry import entries
+from tests.audit.registry import entries
 from tests.docs.pages import ROOT, pages
 
 PAGE = ROOT / "docs/explanation/rooms.md"

@@ -153,7 +153,6 @@ PLAIN: dict[str, Call] = {
     "clipping_bias": _call(postprocess.clipping_bias, truth=1.0, deviation=1.0, law="gaussian"),
     "round_whole": _call(postprocess.round_whole, values=_EXAMPLE, keep_total=True),
     "grow": _call(postprocess.grow, values=_EXAMPLE, deviation=1.0, least=0.0, whole=False),
-    "tighten_band": _call(postprocess.tighten_band, lower=_EXAMPLE, upper=_EXAMPLE),
     "kalman_smoother": _call(
         postprocess.kalman_smoother, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.RandomWalk(1.0)
     ),
@@ -227,7 +226,6 @@ PLAIN: dict[str, Call] = {
     "Noise": _call(series.Noise, law="laplace", sensitivity=1.0, scale=1.0, step=0.5),
     "RandomWalk": _call(postprocess.RandomWalk, step=1.0),
     "Trend": _call(postprocess.Trend, step=1.0, bend=1.0),
-    "NoiseOnAverages": _call(postprocess.NoiseOnAverages, stride=1, charged_windows=2),
     "CausedChange": _call(state_space.CausedChange, most=1.0),
     "MeasuredChange": _call(state_space.MeasuredChange, most=1.0),
     "UnitCosts": _call(temporal.UnitCosts, missing=1.0, repeated=1.0, empty=1.0, delay=1.0),

@@ -51,10 +51,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
     "a formula of numbers, or of functions, that its caller has": (
         "accounting.",
         "audit.exact.",
-        "audit.registry.",
-        "audit.mutants.",
         "postprocess.consistency.",
-        "postprocess.moving_average.",
         "spectrum.comparison.",
         "state_space.",
         "series.smoothed.",

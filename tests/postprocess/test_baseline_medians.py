@@ -18,14 +18,13 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import (
     Law,
     bonferroni_median_sets,
-    median_half,
     median_sets,
     mixed_quantiles,
     mixed_sets,
     quantiles,
 )
 from chronodp.postprocess.baseline_medians import _beyond, median_reach
-from chronodp.postprocess.worst_medians import worst_density
+from chronodp.postprocess.worst_medians import worst_density, worst_half
 
 LAWS: tuple[Law, Law] = ("gaussian", "laplace")
 SHAPES = ("equal", "worst", "spread")
@@ -35,29 +34,33 @@ NOT_CONVEX = (0.473400546505, 1.79202321022, 3.07224551948)
 EVEN = {2: (1.38590, 2.05650), 4: (1.66098, 2.55200), 6: (1.82146, 2.87069)}
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_half_widths_are_the_published_ones(law: Law) -> None:
-    for weeks, half in golden("exact_values")["median_baseline_half_width"][law].items():
-        assert median_half(law, int(weeks), 0.95) == pytest.approx(half, abs=1e-9)
-    for weeks, halves in EVEN.items():
-        assert median_half(law, weeks, 0.95) == pytest.approx(halves[LAWS.index(law)], abs=1e-5)
-
-
-@pytest.mark.parametrize("level", [0.1, 0.5, 0.9, 0.999999])
-def test_one_week_and_two_are_sums(level: float) -> None:
+def test_half_widths_are_the_published_ones(subtests: pytest.Subtests) -> None:
     for law in LAWS:
-        assert median_half(law, 1, level) == pytest.approx(quantiles(law, [1], level)[0], rel=1e-9)
-        two = float(mixed_quantiles(law, [[0.5]], [2], level)[0])
-        assert median_half(law, 2, level) == pytest.approx(two, rel=1e-9)
+        with subtests.test(law=law):
+            for weeks, half in golden("exact_values")["median_baseline_half_width"][law].items():
+                assert worst_half(law, int(weeks), 0.95) == pytest.approx(half, abs=1e-9)
+            for weeks, halves in EVEN.items():
+                assert worst_half(law, weeks, 0.95) == pytest.approx(halves[LAWS.index(law)], abs=1e-5)
 
 
-@pytest.mark.parametrize("row", golden("median_fieller_q")["rows"])
-def test_reaches_are_the_published_ones_and_bend_one_way(row: dict[str, Any]) -> None:
-    reach = median_reach(row["law"], row["weeks"], row["level"])
-    assert reach.at(np.array([1.0]))[0] == pytest.approx(row["q1"], abs=1e-5)
-    slopes = np.diff(reach.values) / np.diff(reach.knots)
-    assert np.min(np.diff(slopes)) > 0
-    assert np.max(slopes) < reach.steepest == median_half(row["law"], row["weeks"], row["level"])
+def test_one_week_and_two_are_sums(subtests: pytest.Subtests) -> None:
+    for level in [0.1, 0.5, 0.9, 0.999999]:
+        with subtests.test(level=level):
+            for law in LAWS:
+                assert worst_half(law, 1, level) == pytest.approx(quantiles(law, [1], level)[0], rel=1e-9)
+                two = float(mixed_quantiles(law, [[0.5]], [2], level)[0])
+                assert worst_half(law, 2, level) == pytest.approx(two, rel=1e-9)
+
+
+@pytest.mark.long
+def test_reaches_are_the_published_ones_and_bend_one_way(subtests: pytest.Subtests) -> None:
+    for row in golden("median_fieller_q")["rows"]:
+        with subtests.test(row=row):
+            reach = median_reach(row["law"], row["weeks"], row["level"])
+            assert reach.at(np.array([1.0]))[0] == pytest.approx(row["q1"], abs=1e-5)
+            slopes = np.diff(reach.values) / np.diff(reach.knots)
+            assert np.min(np.diff(slopes)) > 0
+            assert np.max(slopes) < reach.steepest == worst_half(row["law"], row["weeks"], row["level"])
 
 
 def few(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -72,19 +75,20 @@ def few(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 # Odd numbers of weeks and even ones have densities of their own, levels below one half a reach that need not be convex.
 @pytest.mark.long
-@pytest.mark.parametrize(("law", "level", "weeks"), few(LAWS, [0.02, 0.2, 0.5, 0.9, 0.999], [2, 9, 4, 52, 6]))
-def test_the_reach_is_bent_one_way_and_holds(law: Law, weeks: int, level: float) -> None:
+def test_the_reach_is_bent_one_way_and_holds(subtests: pytest.Subtests) -> None:
     """From one half on it is the reach itself, as far as is seen; below it is above it and convex all the same."""
-    reach = median_reach(law, weeks, level)
-    slopes = np.diff(reach.values) / np.diff(reach.knots)
-    assert np.min(np.diff(slopes)) > -1e-9
-    assert np.max(slopes) <= reach.steepest * (1 + 1e-12)
-    ratios = np.array([0.013, 0.31, 0.77, 1.9, 30.0])
-    tails = _beyond(law, worst_density(law, weeks), ratios, reach.at(ratios))[0]
-    assert np.all(tails <= (1 - level) / 2 * (1 + 1e-9))
-    if level >= 0.5:
-        assert tails == pytest.approx((1 - level) / 2, rel=1e-4)
-        assert reach.steepest == median_half(law, weeks, level)
+    for law, level, weeks in few(LAWS, [0.02, 0.2, 0.5, 0.9, 0.999], [2, 9, 4, 52, 6]):
+        with subtests.test(law=law, level=level, weeks=weeks):
+            reach = median_reach(law, weeks, level)
+            slopes = np.diff(reach.values) / np.diff(reach.knots)
+            assert np.min(np.diff(slopes)) > -1e-9
+            assert np.max(slopes) <= reach.steepest * (1 + 1e-12)
+            ratios = np.array([0.013, 0.31, 0.77, 1.9, 30.0])
+            tails = _beyond(law, worst_density(law, weeks), ratios, reach.at(ratios))[0]
+            assert np.all(tails <= (1 - level) / 2 * (1 + 1e-9))
+            if level >= 0.5:
+                assert tails == pytest.approx((1 - level) / 2, rel=1e-4)
+                assert reach.steepest == worst_half(law, weeks, level)
 
 
 def test_a_reach_that_is_not_convex_is_met_on_the_safe_side() -> None:
@@ -122,7 +126,7 @@ def test_scales_are_units(on_n: float, on_d: float, n: float, d: float) -> None:
     given_ = {"law": "gaussian", "weeks": 5, "level": 0.95}
     sets = median_sets(n * on_n, d * on_d, **given_, numerator_scale=on_n, denominator_scale=on_d)  # type: ignore[arg-type]
     plain = median_sets(n, d, **given_, numerator_scale=1.0, denominator_scale=1.0)  # type: ignore[arg-type]
-    if abs(abs(d) - median_half("gaussian", 5, 0.95)) > 1e-9:
+    if abs(abs(d) - worst_half("gaussian", 5, 0.95)) > 1e-9:
         assert sets.kind == plain.kind
         for name in ("lower", "upper", "not_above", "not_below"):
             expected = getattr(plain, name) * on_n / on_d
@@ -137,43 +141,50 @@ def weeks_of(shape: str, weeks: int) -> Any:
     return np.concatenate((np.zeros(low), np.full(weeks - low, 1e6))) if shape == "worst" else np.arange(weeks) * 1.5
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("weeks", [3, 4, 5, 6])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_medians_miss_no_more_than_they_may(law: Law, weeks: int, shape: str, trials: Trials) -> None:
-    count = trials(200_000, least=20_000)
-    true = weeks_of(shape, weeks)
-    seen = np.median(true + draw(law, np.random.default_rng(weeks), (count, weeks)), axis=1) - np.median(true)
-    half = median_half(law, weeks, 0.95)
-    for missed in (np.mean(seen > half), np.mean(seen < -half)):
-        assert missed < 0.025 + 4 * math.sqrt(0.025 / count)
-    if shape == "worst":  # nothing is given away: here one side uses all it may
-        assert np.mean(seen > half) > 0.025 - 4 * math.sqrt(0.025 / count)
+def test_medians_miss_no_more_than_they_may(trials: Trials, subtests: pytest.Subtests) -> None:
+    for shape in SHAPES:
+        for weeks in [3, 4, 5, 6]:
+            for law in LAWS:
+                with subtests.test(law=law, weeks=weeks, shape=shape):
+                    count = trials(200_000, least=20_000)
+                    true = weeks_of(shape, weeks)
+                    seen = np.median(
+                        true + draw(law, np.random.default_rng(weeks), (count, weeks)), axis=1
+                    ) - np.median(true)
+                    half = worst_half(law, weeks, 0.95)
+                    for missed in (np.mean(seen > half), np.mean(seen < -half)):
+                        assert missed < 0.025 + 4 * math.sqrt(0.025 / count)
+                    if shape == "worst":  # nothing is given away: here one side uses all it may
+                        assert np.mean(seen > half) > 0.025 - 4 * math.sqrt(0.025 / count)
 
 
-@pytest.mark.parametrize(("shape", "law", "ratio", "weeks"), few(SHAPES, LAWS, [-0.6, 1.0, 1.4], [4, 5]))
 @pytest.mark.long
-def test_ratios_to_a_median_hold(law: Law, weeks: int, shape: str, ratio: float, trials: Trials) -> None:
+def test_ratios_to_a_median_hold(trials: Trials, subtests: pytest.Subtests) -> None:
     """Weeks of unequal noise too, taken as the largest."""
-    count = trials(40_000, least=4_000)
-    rng = np.random.default_rng([weeks, int(10 * abs(ratio))])
-    true = weeks_of(shape, weeks) + 5.0
-    for scales in (np.ones(weeks), np.linspace(0.3, 1.0, weeks)):
-        baseline = np.median(true + scales * draw(law, rng, (count, weeks)), axis=1)
-        seen = ratio * np.median(true) + draw(law, rng, (count,))
-        sets = median_sets(seen, baseline, law=law, weeks=weeks, level=0.95, numerator_scale=1, denominator_scale=1)
-        assert np.mean(sets.contain(ratio)) > 0.95 - 4 * math.sqrt(0.05 * 0.95 / count)
+    for shape, law, ratio, weeks in few(SHAPES, LAWS, [-0.6, 1.0, 1.4], [4, 5]):
+        with subtests.test(shape=shape, law=law, ratio=ratio, weeks=weeks):
+            count = trials(40_000, least=4_000)
+            rng = np.random.default_rng([weeks, int(10 * abs(ratio))])
+            true = weeks_of(shape, weeks) + 5.0
+            for scales in (np.ones(weeks), np.linspace(0.3, 1.0, weeks)):
+                baseline = np.median(true + scales * draw(law, rng, (count, weeks)), axis=1)
+                seen = ratio * np.median(true) + draw(law, rng, (count,))
+                sets = median_sets(
+                    seen, baseline, law=law, weeks=weeks, level=0.95, numerator_scale=1, denominator_scale=1
+                )
+                assert np.mean(sets.contain(ratio)) > 0.95 - 4 * math.sqrt(0.05 * 0.95 / count)
 
 
-@pytest.mark.parametrize("row", [r for r in golden("ratio_structure")["median_fieller"] if r["weeks"] != "weeks"])
-def test_ratios_to_a_median_hold_as_often_as_published(row: dict[str, Any], trials: Trials) -> None:
-    count, law, ratio = trials(40_000, least=4_000), row["law"], row["ratio"]
-    rng = np.random.default_rng(int(10 * ratio + row["baseline"]))
-    true = row["baseline"] + weeks_of("equal" if row["weeks"] == "equal" else "worst", 5)
-    seen = ratio * row["baseline"] + draw(law, rng, (count,))
-    baseline = np.median(true + draw(law, rng, (count, 5)), axis=1)
-    sets = median_sets(seen, baseline, law=law, weeks=5, level=0.95, numerator_scale=1, denominator_scale=1)
-    assert errors(float(np.mean(sets.contain(ratio))), count, expected=row["coverage"], of=20_000) < 4
+def test_ratios_to_a_median_hold_as_often_as_published(trials: Trials, subtests: pytest.Subtests) -> None:
+    for row in [r for r in golden("ratio_structure")["median_fieller"] if r["weeks"] != "weeks"]:
+        with subtests.test(row=row):
+            count, law, ratio = trials(40_000, least=4_000), row["law"], row["ratio"]
+            rng = np.random.default_rng(int(10 * ratio + row["baseline"]))
+            true = row["baseline"] + weeks_of("equal" if row["weeks"] == "equal" else "worst", 5)
+            seen = ratio * row["baseline"] + draw(law, rng, (count,))
+            baseline = np.median(true + draw(law, rng, (count, 5)), axis=1)
+            sets = median_sets(seen, baseline, law=law, weeks=5, level=0.95, numerator_scale=1, denominator_scale=1)
+            assert errors(float(np.mean(sets.contain(ratio))), count, expected=row["coverage"], of=20_000) < 4
 
 
 def test_a_mean_in_place_of_the_worst_case_is_caught(trials: Trials) -> None:
@@ -199,6 +210,6 @@ def test_weeks_that_depend_hold_by_their_sum(trials: Trials) -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="weeks"):
-        median_half("gaussian", 0, 0.95)
+        median_sets(1.0, 1.0, law="gaussian", weeks=0, level=0.95, numerator_scale=1.0, denominator_scale=1.0)
     with pytest.raises(InvalidArgument, match="half"):
         bonferroni_median_sets(1.0, 1.0, numerator_half=0.0, denominator_half=1.0)

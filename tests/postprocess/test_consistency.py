@@ -72,14 +72,6 @@ def test_generalised_least_squares(tiers: list[Tier]) -> None:
         assert summing(tier.lengths, len(found[0].value)) @ found[0].value == pytest.approx(track.value, abs=1e-8)
 
 
-@given(hierarchies())
-def test_what_adds_up_stays(tiers: list[Tier]) -> None:
-    once = add_up(tiers)
-    again = add_up([Tier(track.value, tier.deviation, tier.lengths) for track, tier in zip(once, tiers, strict=True)])
-    for first, second in zip(once, again, strict=True):
-        assert second.value == pytest.approx(first.value, abs=1e-8)
-
-
 def test_hours_days_and_months_with_a_day_of_25_hours() -> None:
     calendar = Calendar("1h", "2026-10-01", "2026-12-01", timezone="Europe/London")
     windows = [coarser(calendar, every) for every in ("1D", "1mo")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law, deviations, mixed_quantiles, mixed_sets, quadratic_sets, simultaneous_level
 
 LEVELS = (0.9, 0.95, 0.99)
+LAWS: tuple[Law, Law] = ("gaussian", "laplace")
 EXACT = golden("exact_values")
 STRUCTURE = golden("ratio_structure")
 numbers = st.floats(-40, 40).map(lambda x: round(x, 3))
@@ -35,16 +35,18 @@ def check_row(found: Any, expected: list[Any]) -> None:
     assert np.isnan(found.value) == (kind != "interval")
 
 
-@pytest.mark.parametrize("row", EXACT["gaussian_fieller_95"])
-def test_gaussian_sets_are_the_published_ones(row: dict[str, Any]) -> None:
-    parts = {"aa": row["Vaa"], "ab": row["Vab"], "bb": row["Vbb"]}
-    check_row(quadratic_sets(row["N"], row["D"], **parts, multiplier=normal(0.95)), row["set"])
+def test_gaussian_sets_are_the_published_ones(subtests: pytest.Subtests) -> None:
+    for row in EXACT["gaussian_fieller_95"]:
+        with subtests.test(row=row):
+            parts = {"aa": row["Vaa"], "ab": row["Vab"], "bb": row["Vbb"]}
+            check_row(quadratic_sets(row["N"], row["D"], **parts, multiplier=normal(0.95)), row["set"])
 
 
-@pytest.mark.parametrize("row", EXACT["laplace_fieller_95_scale_1"])
-@pytest.mark.parametrize("scale", [1.0, 0.125])
-def test_laplace_sets_are_the_published_ones(row: dict[str, Any], scale: float) -> None:
-    check_row(mixed_sets(row["N"] * scale, row["D"] * scale, ONE_EACH, scale=scale, level=0.95), row["set"])
+def test_laplace_sets_are_the_published_ones(subtests: pytest.Subtests) -> None:
+    for scale in [1.0, 0.125]:
+        for row in EXACT["laplace_fieller_95_scale_1"]:
+            with subtests.test(row=row, scale=scale):
+                check_row(mixed_sets(row["N"] * scale, row["D"] * scale, ONE_EACH, scale=scale, level=0.95), row["set"])
 
 
 @given(numbers, numbers, st.floats(0.1, 5), st.floats(0.1, 5), st.floats(-0.99, 0.99), st.data())
@@ -120,9 +122,6 @@ def test_an_empty_set_is_the_nearer_end() -> None:
     assert sets.value[:2].tolist() == [1, 0]
     assert np.isnan(sets.value[2])  # the denominator cannot be told from 0
     assert sets.lower.tolist() == sets.upper.tolist() == [1, 0, 1]
-
-
-def test_a_gap_over_one_end_leaves_the_other_side() -> None:
     sets = quadratic_sets(8, 1, aa=1, ab=0, bb=1, multiplier=1.959964, within=(0, 10))
     assert sets.kind == "outside"
     assert sets.lower == pytest.approx(2.578847, abs=1e-5)
@@ -130,9 +129,6 @@ def test_a_gap_over_one_end_leaves_the_other_side() -> None:
     beside = quadratic_sets(8, 1, aa=1, ab=0, bb=1, multiplier=1.959964, within=(3, 10))
     assert (str(beside.kind), float(beside.lower), float(beside.upper)) == ("line", 3, 10)
     assert np.isnan(beside.not_above)
-
-
-def test_a_range_upside_down_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="within"):
         quadratic_sets(1, 1, aa=1, ab=0, bb=1, multiplier=2, within=(1, 0))
 
@@ -154,16 +150,6 @@ def test_a_reading_over_a_multiple_of_itself_is_known(d: float, c: float, sd: fl
         assert sets.lower == sets.upper == sets.value == pytest.approx(c, rel=1e-12)
 
 
-def test_a_reading_over_itself_is_one() -> None:
-    y = np.array([0.0, -3.0, 1e-9, 17.25, 1e12])
-    for sets in (
-        quadratic_sets(y, y, aa=2.5, ab=2.5, bb=2.5, multiplier=1.96),
-        mixed_sets(y, y, [(0.5, 0.5, 2)], scale=2.0, level=0.9),
-    ):
-        assert sets.lower.tolist() == sets.upper.tolist() == [1.0] * 5
-        assert (100 * sets.value).tolist() == [100.0] * 5
-
-
 def test_a_denominator_without_noise_divides() -> None:
     sets = quadratic_sets([10, 10], [4, 0], aa=1, ab=0, bb=0, multiplier=2)
     assert (sets.kind.tolist(), float(sets.lower[0]), float(sets.upper[0])) == (["interval", "line"], 2.0, 3.0)
@@ -172,22 +158,23 @@ def test_a_denominator_without_noise_divides() -> None:
     assert (plain.upper[0] - plain.lower[0]) * 2 == pytest.approx(-math.log(0.05))
 
 
-@pytest.mark.parametrize("far", [1e-3, 1e-7, 1e-11, 1e-15])
-def test_nothing_cancels_near_the_end_of_bounded_sets(far: float) -> None:
+def test_nothing_cancels_near_the_end_of_bounded_sets(subtests: pytest.Subtests) -> None:
     """|D| is just above its noise: the near end against the same in 60 digits."""
-    import mpmath
+    for far in [1e-3, 1e-7, 1e-11, 1e-15]:
+        with subtests.test(far=far):
+            import mpmath
 
-    z, n = 2.0, 3.0
-    d = z * (1 + far)
-    with mpmath.workdps(60):
-        exact_d = mpmath.mpf(d)
-        lead, cross, rest = exact_d**2 - 4, n * exact_d, mpmath.mpf(n**2 - 4)
-        near = float(rest / (cross + mpmath.sqrt(cross**2 - lead * rest)))
-        away = float((cross + mpmath.sqrt(cross**2 - lead * rest)) / lead)
-    sets = quadratic_sets(n, d, aa=1, ab=0, bb=1, multiplier=z)
-    assert sets.kind == "interval"
-    assert sets.lower == pytest.approx(near, rel=1e-14)
-    assert sets.upper == pytest.approx(away, rel=1e-14)
+            z, n = 2.0, 3.0
+            d = z * (1 + far)
+            with mpmath.workdps(60):
+                exact_d = mpmath.mpf(d)
+                lead, cross, rest = exact_d**2 - 4, n * exact_d, mpmath.mpf(n**2 - 4)
+                near = float(rest / (cross + mpmath.sqrt(cross**2 - lead * rest)))
+                away = float((cross + mpmath.sqrt(cross**2 - lead * rest)) / lead)
+            sets = quadratic_sets(n, d, aa=1, ab=0, bb=1, multiplier=z)
+            assert sets.kind == "interval"
+            assert sets.lower == pytest.approx(near, rel=1e-14)
+            assert sets.upper == pytest.approx(away, rel=1e-14)
 
 
 def test_strong_correlation_keeps_its_digits() -> None:
@@ -205,19 +192,20 @@ def test_strong_correlation_keeps_its_digits() -> None:
     assert sets.upper - sets.lower == pytest.approx(ends[1] - ends[0], rel=1e-8)
 
 
-@pytest.mark.parametrize("row", [r for r in golden("ratio_coverage")["rows"] if r["level"] in LEVELS])
-def test_sets_hold_what_they_say_however_small_the_denominator(row: dict[str, Any], trials: Trials) -> None:
-    count = trials(40_000, least=4_000)
-    law, level, d, ratio = row["law"], row["level"], row["D_in_sd"], row["ratio"]
-    rng = np.random.default_rng([int(1000 * d), int(10 * ratio), int(100 * level), law == "laplace"])
-    noise = draw(law, rng, (2, count))
-    n_seen, d_seen = ratio * d + noise[0], d + noise[1]
-    sets = sets_of(law, n_seen, d_seen, level)
-    assert errors(float(np.mean(sets.contain(ratio))), count, expected=level) < 4
-    unbounded = float(np.mean(np.isin(sets.kind, ["outside", "line"])))
-    assert errors(unbounded, count, expected=row["unbounded"], of=40_000) < 4
-    if law == "gaussian":
-        assert errors(float(np.mean(sets.kind == "line")), count, expected=row["line"], of=40_000) < 4
+def test_sets_hold_what_they_say_however_small_the_denominator(trials: Trials, subtests: pytest.Subtests) -> None:
+    for row in [r for r in golden("ratio_coverage")["rows"] if r["level"] in LEVELS]:
+        with subtests.test(row=row):
+            count = trials(40_000, least=4_000)
+            law, level, d, ratio = row["law"], row["level"], row["D_in_sd"], row["ratio"]
+            rng = np.random.default_rng([int(1000 * d), int(10 * ratio), int(100 * level), law == "laplace"])
+            noise = draw(law, rng, (2, count))
+            n_seen, d_seen = ratio * d + noise[0], d + noise[1]
+            sets = sets_of(law, n_seen, d_seen, level)
+            assert errors(float(np.mean(sets.contain(ratio))), count, expected=level) < 4
+            unbounded = float(np.mean(np.isin(sets.kind, ["outside", "line"])))
+            assert errors(unbounded, count, expected=row["unbounded"], of=40_000) < 4
+            if law == "gaussian":
+                assert errors(float(np.mean(sets.kind == "line")), count, expected=row["line"], of=40_000) < 4
 
 
 def test_the_broken_twins_are_caught(trials: Trials) -> None:
@@ -236,24 +224,25 @@ def test_the_broken_twins_are_caught(trials: Trials) -> None:
     assert errors(float(np.mean(sets.contain(2.0))), 4 * count, expected=0.95) < 4
 
 
-@pytest.mark.parametrize("row", golden("suppression")["bounded_only"])
-def test_sets_that_end_hold_as_seldom_as_published(row: dict[str, Any], trials: Trials) -> None:
+def test_sets_that_end_hold_as_seldom_as_published(trials: Trials, subtests: pytest.Subtests) -> None:
     """The twin that shows sets with an end alone: 0.64 for 0.95 where the denominator is half its noise."""
-    count, d, ratio = trials(200_000, least=40_000), row["D_in_sd"], row["ratio"]
-    noise = draw("gaussian", np.random.default_rng([int(10 * d), int(10 * ratio)]), (2, count))
-    sets = sets_of("gaussian", ratio * d + noise[0], d + noise[1], 0.95)
-    shown = sets.kind == "interval"
-    assert errors(float(np.mean(shown)), count, expected=row["bounded"], of=100_000) < 4.5
-    among = int(shown.sum())
-    assert (
-        errors(
-            float(np.mean(sets.contain(ratio)[shown])),
-            among,
-            expected=row["coverage_given_bounded"],
-            of=100_000 * row["bounded"],
-        )
-        < 4.5
-    )
+    for row in golden("suppression")["bounded_only"]:
+        with subtests.test(row=row):
+            count, d, ratio = trials(200_000, least=40_000), row["D_in_sd"], row["ratio"]
+            noise = draw("gaussian", np.random.default_rng([int(10 * d), int(10 * ratio)]), (2, count))
+            sets = sets_of("gaussian", ratio * d + noise[0], d + noise[1], 0.95)
+            shown = sets.kind == "interval"
+            assert errors(float(np.mean(shown)), count, expected=row["bounded"], of=100_000) < 4.5
+            among = int(shown.sum())
+            assert (
+                errors(
+                    float(np.mean(sets.contain(ratio)[shown])),
+                    among,
+                    expected=row["coverage_given_bounded"],
+                    of=100_000 * row["bounded"],
+                )
+                < 4.5
+            )
 
 
 def test_a_set_without_the_covariance_is_caught(trials: Trials) -> None:
@@ -269,24 +258,25 @@ def test_a_set_without_the_covariance_is_caught(trials: Trials) -> None:
     assert np.mean(wrong.contain(1.0)) < 0.93
 
 
-@pytest.mark.parametrize("row", STRUCTURE["share"])
-@pytest.mark.parametrize("law", ["gaussian", "laplace"])
-def test_shares_of_a_total_hold(row: dict[str, Any], law: Law, trials: Trials) -> None:
-    count, groups, share = trials(40_000, least=4_000), row["groups"], row["share"]
-    noise = draw(law, np.random.default_rng(groups), (2, count))
-    others = draw(law, np.random.default_rng(groups + 1), (count, groups - 1)).sum(axis=1)
-    total = 20.0 * math.sqrt(groups)
-    n, d = share * total + noise[0], total + noise[0] + others
-    if law == "gaussian":
-        parts = {"aa": 1, "bb": groups, "multiplier": normal(0.95), "within": (0, 1)}
-        sets, without = quadratic_sets(n, d, ab=1, **parts), quadratic_sets(n, d, ab=0, **parts)
-        free = [quadratic_sets(n, d, ab=ab, aa=1, bb=groups, multiplier=normal(0.95)) for ab in (1, 0)]
-        widths = [np.median(one.upper - one.lower) for one in free]
-        assert widths[1] / widths[0] == pytest.approx(row["width_ratio"], rel=0.03)
-        assert errors(float(np.mean(without.contain(share))), count, expected=row["without_covariance"]) < 5
-    else:
-        sets = mixed_sets(n, d, [(1, 1, 1), (0, 1, groups - 1)], scale=1.0, level=0.95, within=(0, 1))
-    assert errors(float(np.mean(sets.contain(share))), count, expected=0.95) < 4
+def test_shares_of_a_total_hold(trials: Trials, subtests: pytest.Subtests) -> None:
+    for law in LAWS:
+        for row in STRUCTURE["share"]:
+            with subtests.test(row=row, law=law):
+                count, groups, share = trials(40_000, least=4_000), row["groups"], row["share"]
+                noise = draw(law, np.random.default_rng(groups), (2, count))
+                others = draw(law, np.random.default_rng(groups + 1), (count, groups - 1)).sum(axis=1)
+                total = 20.0 * math.sqrt(groups)
+                n, d = share * total + noise[0], total + noise[0] + others
+                if law == "gaussian":
+                    parts = {"aa": 1, "bb": groups, "multiplier": normal(0.95), "within": (0, 1)}
+                    sets, without = quadratic_sets(n, d, ab=1, **parts), quadratic_sets(n, d, ab=0, **parts)
+                    free = [quadratic_sets(n, d, ab=ab, aa=1, bb=groups, multiplier=normal(0.95)) for ab in (1, 0)]
+                    widths = [np.median(one.upper - one.lower) for one in free]
+                    assert widths[1] / widths[0] == pytest.approx(row["width_ratio"], rel=0.03)
+                    assert errors(float(np.mean(without.contain(share))), count, expected=row["without_covariance"]) < 5
+                else:
+                    sets = mixed_sets(n, d, [(1, 1, 1), (0, 1, groups - 1)], scale=1.0, level=0.95, within=(0, 1))
+                assert errors(float(np.mean(sets.contain(share))), count, expected=0.95) < 4
 
 
 @pytest.mark.long
@@ -301,44 +291,35 @@ def test_the_reach_of_laplace_noise_is_convex(kinds: list[tuple[float, float, in
     assert np.all(np.abs(np.diff(reach)) <= bound * np.diff(rhos) * (1 + 1e-9) + 1e-12)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_many_weights_hold_with_the_multiplier_for_any(level: float, trials: Trials) -> None:
+def test_many_weights_hold_with_the_multiplier_for_any(trials: Trials, subtests: pytest.Subtests) -> None:
     """Laplace draws whose weights fall like a square root's: the multiplier that holds for any sum."""
-    count = trials(40_000, least=4_000)
-    a = np.concatenate((1 / np.sqrt(np.arange(1, 13)), np.zeros(4)))
-    b = np.roll(a, 4) / 2
-    noise = np.random.default_rng(3).laplace(size=(count, len(a)))
-    sets = quadratic_sets(
-        6 + noise @ a,
-        4 + noise @ b,
-        aa=2 * a @ a,
-        ab=2 * a @ b,
-        bb=2 * b @ b,
-        multiplier=deviations("laplace", level),
-    )
-    assert np.mean(sets.contain(1.5)) > level - 4 * math.sqrt(level * (1 - level) / count)
+    for level in LEVELS:
+        with subtests.test(level=level):
+            count = trials(40_000, least=4_000)
+            a = np.concatenate((1 / np.sqrt(np.arange(1, 13)), np.zeros(4)))
+            b = np.roll(a, 4) / 2
+            noise = np.random.default_rng(3).laplace(size=(count, len(a)))
+            sets = quadratic_sets(
+                6 + noise @ a,
+                4 + noise @ b,
+                aa=2 * a @ a,
+                ab=2 * a @ b,
+                bb=2 * b @ b,
+                multiplier=deviations("laplace", level),
+            )
+            assert np.mean(sets.contain(1.5)) > level - 4 * math.sqrt(level * (1 - level) / count)
 
 
-@pytest.mark.parametrize("law", ["gaussian", "laplace"])
-@pytest.mark.parametrize("level", LEVELS)
-def test_ratios_to_one_denominator_hold_together(law: Law, level: float, trials: Trials) -> None:
-    count, periods = trials(20_000, least=2_000), 12
-    rng = np.random.default_rng(12)
-    n = 3 + draw(law, rng, (count, periods))
-    d = 2 + draw(law, rng, (count, 1))
-    each = simultaneous_level(level, periods, product=True)
-    held = np.all(sets_of(law, n, np.broadcast_to(d, n.shape), each).contain(1.5), axis=1)
-    assert np.mean(held) > level - 4 * math.sqrt(level * (1 - level) / count)
-    assert simultaneous_level(level, periods, product=False) > each
-    assert simultaneous_level(level, 1, product=False) == level
-
-
-@pytest.mark.long
-def test_a_hundred_thousand_cells_are_fast() -> None:
-    rng = np.random.default_rng(0)
-    n, d = rng.normal(20, 10, 100_000), rng.normal(5, 5, 100_000)
-    began = time.process_time()
-    sets = mixed_sets(n, d, [(1, 0, 1), (0, 0.2, 5), (1, 1, 2)], scale=1.0, level=0.95)
-    quadratic_sets(n, d, aa=1, ab=0.3, bb=1, multiplier=1.96)
-    assert time.process_time() - began < 10
-    assert set(sets.kind.tolist()) == {"interval", "outside", "line"}
+def test_ratios_to_one_denominator_hold_together(trials: Trials, subtests: pytest.Subtests) -> None:
+    for level in LEVELS:
+        for law in LAWS:
+            with subtests.test(law=law, level=level):
+                count, periods = trials(20_000, least=2_000), 12
+                rng = np.random.default_rng(12)
+                n = 3 + draw(law, rng, (count, periods))
+                d = 2 + draw(law, rng, (count, 1))
+                each = simultaneous_level(level, periods, product=True)
+                held = np.all(sets_of(law, n, np.broadcast_to(d, n.shape), each).contain(1.5), axis=1)
+                assert np.mean(held) > level - 4 * math.sqrt(level * (1 - level) / count)
+                assert simultaneous_level(level, periods, product=False) > each
+                assert simultaneous_level(level, 1, product=False) == level

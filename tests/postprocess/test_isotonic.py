@@ -11,7 +11,7 @@ from scipy.signal import lfilter
 from tests.conftest import Trials
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import Growing, grow, smooth, tighten_band
+from chronodp.postprocess import Growing, grow, smooth
 
 FAR = 6.1  # standard errors, beyond which chance gets once in 1e9
 LENGTH, SIGMA = 1024, 4.0
@@ -123,20 +123,6 @@ def test_cut_intervals_still_cover_and_are_narrower(trials: Trials) -> None:
         assert stats.binom.sf(misses - 1, truth.shape[1], 0.1) > 1e-9
 
 
-def test_a_whole_band_may_be_tightened_and_single_intervals_may_not(trials: Trials) -> None:
-    truth, noisy, deviation = running_totals(0.05, trials(4000, least=400), seed=3)
-    replicas = truth.shape[1]
-    half = 1.645 * deviation[:, None]
-    low, high = tighten_band(noisy - half, noisy + half)
-    alone = int(missed(low, high, truth)[LENGTH // 2].sum())
-    assert stats.binom.sf(alone - 1, replicas, 0.1) < 1e-9  # each interval alone covered at 0.9, and no longer does
-    # As a band over all periods it covers exactly as often as before: truth outside one is outside both.
-    wide = 1.9 * half
-    before = missed(noisy - wide, noisy + wide, truth).any(axis=0)
-    assert 0 < before.sum() < replicas
-    assert np.array_equal(before, missed(*tighten_band(noisy - wide, noisy + wide), truth).any(axis=0))
-
-
 def test_refusals() -> None:
     with pytest.raises(InvalidArgument, match="values must be numbers, periods × places, none of them missing"):
         grow([1.0, float("nan")])
@@ -144,5 +130,3 @@ def test_refusals() -> None:
         grow([])
     with pytest.raises(InvalidArgument, match="deviation must be above 0 and finite"):
         grow([1.0, 2.0], deviation=0.0)
-    with pytest.raises(InvalidArgument, match="of the shape of lower"):
-        tighten_band([1.0], [1.0, 2.0])

@@ -13,7 +13,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Motion, RandomWalk, Trend, kalman_filter, kalman_smoother
 
 FALSE_ALARM = 1e-9
-MOTIONS = [
+MOTIONS: list[Motion] = [
     RandomWalk(0.4),
     RandomWalk(0.0),
     RandomWalk(30.0),
@@ -42,13 +42,14 @@ def compare(samples: Dense) -> None:
         assert filtered.deviation[period, 0] ** 2 == pytest.approx(variance, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("motion", MOTIONS, ids=str)
-def test_against_one_large_normal_law(motion: Motion) -> None:
-    random = np.random.default_rng(1)
-    values = 1e3 + np.cumsum(random.normal(size=40))
-    values[[0, 7, 8, 9, 39]] = np.nan
-    compare(Dense(values, random.uniform(0.5, 2.0, size=40), motion))
-    compare(Dense(1e3 + np.cumsum(random.normal(size=40)), np.ones(40), motion))  # where variances settle
+def test_against_one_large_normal_law(subtests: pytest.Subtests) -> None:
+    for motion in MOTIONS:
+        with subtests.test(motion=motion):
+            random = np.random.default_rng(1)
+            values = 1e3 + np.cumsum(random.normal(size=40))
+            values[[0, 7, 8, 9, 39]] = np.nan
+            compare(Dense(values, random.uniform(0.5, 2.0, size=40), motion))
+            compare(Dense(1e3 + np.cumsum(random.normal(size=40)), np.ones(40), motion))  # where variances settle
 
 
 @given(st.lists(st.none() | st.floats(-100, 100), min_size=2, max_size=12), pace, st.none() | pace, st.data())
@@ -61,27 +62,27 @@ def test_against_one_large_normal_law_at_random(
     compare(Dense(given_values, np.array(deviation), RandomWalk(step) if bend is None else Trend(step, bend)))
 
 
-@pytest.mark.parametrize(
-    ("variance", "filter_reference", "smoother_reference"),
-    [
+def test_steady_state(subtests: pytest.Subtests) -> None:
+    for variance, filter_reference, smoother_reference in [
         (0.001, 0.03112672920173694, 0.015809412247806517),
         (0.01, 0.09512492197250393, 0.04993761694389223),
         (0.1, 0.27015621187164246, 0.15617376188860607),
         (1.0, 0.6180339887498949, 0.4472135954999579),
-    ],
-)
-def test_steady_state(variance: float, filter_reference: float, smoother_reference: float) -> None:
-    motion = RandomWalk(variance**0.5)
-    values = np.zeros(3001)
-    root = np.sqrt(variance**2 + 4 * variance)
-    assert kalman_filter(values, 1.0, motion).deviation[-1, 0] ** 2 == pytest.approx((root - variance) / 2, rel=1e-12)
-    middle = kalman_smoother(values, 1.0, motion).deviation[1500, 0] ** 2
-    assert middle == pytest.approx(variance / root, rel=1e-12)
-    assert (root - variance) / 2 == pytest.approx(filter_reference, rel=1e-12)
-    assert variance / root == pytest.approx(smoother_reference, rel=1e-12)
-    for scale in (1e-3, 1e4):  # in other units
-        scaled = kalman_smoother(values, scale, RandomWalk(scale * variance**0.5))
-        assert scaled.deviation[1500, 0] == pytest.approx(scale * middle**0.5, rel=1e-12)
+    ]:
+        with subtests.test(variance=variance, filter_reference=filter_reference, smoother_reference=smoother_reference):
+            motion = RandomWalk(variance**0.5)
+            values = np.zeros(3001)
+            root = np.sqrt(variance**2 + 4 * variance)
+            assert kalman_filter(values, 1.0, motion).deviation[-1, 0] ** 2 == pytest.approx(
+                (root - variance) / 2, rel=1e-12
+            )
+            middle = kalman_smoother(values, 1.0, motion).deviation[1500, 0] ** 2
+            assert middle == pytest.approx(variance / root, rel=1e-12)
+            assert (root - variance) / 2 == pytest.approx(filter_reference, rel=1e-12)
+            assert variance / root == pytest.approx(smoother_reference, rel=1e-12)
+            for scale in (1e-3, 1e4):  # in other units
+                scaled = kalman_smoother(values, scale, RandomWalk(scale * variance**0.5))
+                assert scaled.deviation[1500, 0] == pytest.approx(scale * middle**0.5, rel=1e-12)
 
 
 def test_no_motion_is_a_mean_or_a_line() -> None:
@@ -107,23 +108,27 @@ def test_many_places_at_once_are_each_alone() -> None:
             assert together.deviation[:, [place]] == pytest.approx(alone.deviation)
 
 
-@pytest.mark.parametrize("motion", [RandomWalk(0.3), Trend(0.1, 0.05)], ids=str)
-def test_symmetries(motion: Motion) -> None:
-    random = np.random.default_rng(1)
-    values = random.normal(size=80)
-    values[20:25] = np.nan
-    found = kalman_smoother(values, 1.0, motion)
-    moved = kalman_smoother(3 * values + 1000.0, 3.0, type(motion)(*(3 * pace for pace in paces_of(motion))))
-    assert moved.value == pytest.approx(3 * found.value + 1000.0)
-    backwards = kalman_smoother(values[::-1], 1.0, motion)
-    assert backwards.deviation[::-1] == pytest.approx(found.deviation)
-    assert backwards.value[::-1] == pytest.approx(found.value)
-    absent = np.where(np.isnan(values), np.inf, 1.0)
-    assert kalman_smoother(np.nan_to_num(values), absent, motion).value == pytest.approx(found.value)
-    assert kalman_filter(values, 1.0, motion).value[-1] == pytest.approx(found.value[-1])
-    if isinstance(motion, Trend):
-        line = 7.0 * np.arange(80)
-        assert kalman_smoother(values + line, 1.0, motion).value[:, 0] == pytest.approx(found.value[:, 0] + line)
+def test_symmetries(subtests: pytest.Subtests) -> None:
+    motions: list[Motion] = [RandomWalk(0.3), Trend(0.1, 0.05)]
+    for motion in motions:
+        with subtests.test(motion=motion):
+            random = np.random.default_rng(1)
+            values = random.normal(size=80)
+            values[20:25] = np.nan
+            found = kalman_smoother(values, 1.0, motion)
+            moved = kalman_smoother(3 * values + 1000.0, 3.0, type(motion)(*(3 * pace for pace in paces_of(motion))))
+            assert moved.value == pytest.approx(3 * found.value + 1000.0)
+            backwards = kalman_smoother(values[::-1], 1.0, motion)
+            assert backwards.deviation[::-1] == pytest.approx(found.deviation)
+            assert backwards.value[::-1] == pytest.approx(found.value)
+            absent = np.where(np.isnan(values), np.inf, 1.0)
+            assert kalman_smoother(np.nan_to_num(values), absent, motion).value == pytest.approx(found.value)
+            assert kalman_filter(values, 1.0, motion).value[-1] == pytest.approx(found.value[-1])
+            if isinstance(motion, Trend):
+                line = 7.0 * np.arange(80)
+                assert kalman_smoother(values + line, 1.0, motion).value[:, 0] == pytest.approx(
+                    found.value[:, 0] + line
+                )
 
 
 def paces_of(motion: Motion) -> list[float]:

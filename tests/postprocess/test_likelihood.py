@@ -23,26 +23,27 @@ def moving(step: float, bend: float, shape: tuple[int, int], seed: int = 1) -> t
     return truth, truth + random.standard_normal(shape)
 
 
-@pytest.mark.parametrize(
-    "motion", [RandomWalk(0.7), RandomWalk(0.0), Trend(0.4, 0.2), Trend(0.0, 0.3), Trend(0.2, 0.0)], ids=str
-)
-def test_likelihood_is_that_of_one_large_normal_law(motion: Motion) -> None:
-    random = np.random.default_rng(1)
-    values, deviation = np.cumsum(random.normal(size=30)), random.uniform(0.5, 2, size=30)
-    values[[0, 5, 6]] = np.nan
-    expected = Dense(values, deviation, motion).log_likelihood()
-    assert log_likelihood(values, deviation, motion)[0] == pytest.approx(expected, rel=1e-10)
+def test_likelihood_is_that_of_one_large_normal_law(subtests: pytest.Subtests) -> None:
+    motions: list[Motion] = [RandomWalk(0.7), RandomWalk(0.0), Trend(0.4, 0.2), Trend(0.0, 0.3), Trend(0.2, 0.0)]
+    for motion in motions:
+        with subtests.test(motion=motion):
+            random = np.random.default_rng(1)
+            values, deviation = np.cumsum(random.normal(size=30)), random.uniform(0.5, 2, size=30)
+            values[[0, 5, 6]] = np.nan
+            expected = Dense(values, deviation, motion).log_likelihood()
+            assert log_likelihood(values, deviation, motion)[0] == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("step", [0.05, 0.3, 2.0])
-def test_the_quick_way_without_gaps_finds_the_same(step: float) -> None:
-    _, noisy = moving(step, 0.0, (150, 4))
-    quick = likeliest(noisy, 1.0, RandomWalk()).step
-    # A period that is not there changes nothing but the way that is taken.
-    slow = likeliest(np.vstack((noisy, np.full((1, 4), np.nan))), 1.0, RandomWalk()).step
-    assert quick == pytest.approx(slow, rel=2e-3)
-    assert isinstance(quick, tuple)
-    assert len(quick) == 4
+def test_the_quick_way_without_gaps_finds_the_same(subtests: pytest.Subtests) -> None:
+    for step in [0.05, 0.3, 2.0]:
+        with subtests.test(step=step):
+            _, noisy = moving(step, 0.0, (150, 4))
+            quick = likeliest(noisy, 1.0, RandomWalk()).step
+            # A period that is not there changes nothing but the way that is taken.
+            slow = likeliest(np.vstack((noisy, np.full((1, 4), np.nan))), 1.0, RandomWalk()).step
+            assert quick == pytest.approx(slow, rel=2e-3)
+            assert isinstance(quick, tuple)
+            assert len(quick) == 4
 
 
 def paces(motion: Motion) -> tuple[float, float]:
@@ -53,23 +54,25 @@ def paces(motion: Motion) -> tuple[float, float]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("motion", [RandomWalk(), Trend(), Trend(step=0.0), Trend(bend=0.1)], ids=str)
-def test_no_neighbour_is_likelier(motion: Motion) -> None:
-    _, noisy = moving(0.5, 0.1, (200, 1))
-    found = likeliest(noisy, 1.0, motion)
-    top = log_likelihood(noisy, 1.0, found)[0]
-    step, bend = paces(found)
-    others: list[Motion] = []
-    for more in (0.95, 1.05):
-        if isinstance(motion, RandomWalk):
-            others.append(RandomWalk(step * more))
-        else:
-            others += [Trend(step * more, bend)] if motion.step is None else []
-            others += [Trend(step, bend * more)] if motion.bend is None else []
-            others += [Trend(step * more, bend / more)] if motion == Trend() else []
-    assert len(others) >= 2
-    for other in others:
-        assert log_likelihood(noisy, 1.0, other)[0] < top
+def test_no_neighbour_is_likelier(subtests: pytest.Subtests) -> None:
+    motions: list[Motion] = [RandomWalk(), Trend(), Trend(step=0.0), Trend(bend=0.1)]
+    for motion in motions:
+        with subtests.test(motion=motion):
+            _, noisy = moving(0.5, 0.1, (200, 1))
+            found = likeliest(noisy, 1.0, motion)
+            top = log_likelihood(noisy, 1.0, found)[0]
+            step, bend = paces(found)
+            others: list[Motion] = []
+            for more in (0.95, 1.05):
+                if isinstance(motion, RandomWalk):
+                    others.append(RandomWalk(step * more))
+                else:
+                    others += [Trend(step * more, bend)] if motion.step is None else []
+                    others += [Trend(step, bend * more)] if motion.bend is None else []
+                    others += [Trend(step * more, bend / more)] if motion == Trend() else []
+            assert len(others) >= 2
+            for other in others:
+                assert log_likelihood(noisy, 1.0, other)[0] < top
 
 
 @pytest.mark.long

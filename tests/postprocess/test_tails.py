@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import mpmath
@@ -9,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
-from tests.covering import each
 
 from chronodp.postprocess.tails import Law, deviations, mixed_quantile, quantiles
 
+LAWS: tuple[Law, Law] = ("laplace", "gaussian")
 LEVELS = (0.5, 0.9, 0.95, 0.999)
 Kinds = tuple[tuple[float, int], ...]
 
@@ -65,21 +66,21 @@ def shortfall(kinds: Kinds, quantile: float, level: float) -> float:
     return abs(tail - wanted) / slope
 
 
-@pytest.mark.parametrize("count", [2, 3, 10, 63])
-@pytest.mark.parametrize("x", [0.3, 2.0, 9.0, 30.0])
-def test_the_two_computations_agree(count: int, x: float) -> None:
-    assert beyond(((1.0, count),), x) == pytest.approx(beyond_closed(count, x), abs=1e-13)
-    assert beyond(((0.75, count - 1), (0.75, 1)), 0.75 * x) == pytest.approx(beyond_closed(count, x), abs=1e-13)
+def test_the_two_computations_agree(subtests: pytest.Subtests) -> None:
+    for x in [0.3, 2.0, 9.0, 30.0]:
+        for count in [2, 3, 10, 63]:
+            with subtests.test(count=count, x=x):
+                assert beyond(((1.0, count),), x) == pytest.approx(beyond_closed(count, x), abs=1e-13)
+                assert beyond(((0.75, count - 1), (0.75, 1)), 0.75 * x) == pytest.approx(
+                    beyond_closed(count, x), abs=1e-13
+                )
 
 
-@pytest.mark.parametrize(("weight", "x"), each([0.01, 0.3, 0.9], [0.3, 2.0, 9.0]))
-def test_the_two_computations_agree_on_two_weights(weight: float, x: float) -> None:
-    assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), abs=1e-12)
-
-
-@pytest.mark.parametrize(("weight", "x"), each([1e-8, 0.01, 0.3, 0.9, 0.999], [1e-9, 0.3, 9.0, 200.0, 650.0]))
-def test_far_tails_are_right_to_their_last_digits(weight: float, x: float) -> None:
-    assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), rel=1e-12)
+@pytest.mark.long
+def test_far_tails_are_right_to_their_last_digits(subtests: pytest.Subtests) -> None:
+    for weight, x in itertools.product([1e-8, 0.01, 0.3, 0.9, 0.999], [1e-9, 0.3, 9.0, 200.0, 650.0]):
+        with subtests.test(weight=weight, x=x):
+            assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), rel=1e-12)
 
 
 def test_one_laplace_draw_is_exponential_on_both_sides() -> None:
@@ -88,56 +89,63 @@ def test_one_laplace_draw_is_exponential_on_both_sides() -> None:
         assert beyond_closed(1, -math.log1p(-level)) == pytest.approx((1 - level) / 2, rel=1e-9)
 
 
-@pytest.mark.parametrize("level", [*LEVELS, 0.999999])
-@pytest.mark.parametrize("count", [1, 2, 3, 10, 63])
-def test_few_terms_are_exact(count: int, level: float) -> None:
-    quantile = float(quantiles("laplace", [count], level)[0])
-    assert beyond_closed(count, quantile) == pytest.approx((1 - level) / 2, rel=1e-10)
-    # The Gaussian of the same deviation is told apart.
-    normal = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(2 * count)
-    assert beyond_closed(count, normal) != pytest.approx((1 - level) / 2, rel=1e-3)
+def test_few_terms_are_exact(subtests: pytest.Subtests) -> None:
+    for count in [1, 2, 3, 10, 63]:
+        for level in [*LEVELS, 0.999999]:
+            with subtests.test(level=level, count=count):
+                quantile = float(quantiles("laplace", [count], level)[0])
+                assert beyond_closed(count, quantile) == pytest.approx((1 - level) / 2, rel=1e-10)
+                # The Gaussian of the same deviation is told apart.
+                normal = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(2 * count)
+                assert beyond_closed(count, normal) != pytest.approx((1 - level) / 2, rel=1e-3)
 
 
-@pytest.mark.parametrize("level", EXPANDED)
-@pytest.mark.parametrize("count", [64, 65, 100, 1000])
-def test_many_terms_to_the_stated_digits(count: int, level: float) -> None:
-    allowed = EXPANDED[level] * (64 / count) ** 2.5
-    quantile = float(quantiles("laplace", [count], level)[0])
-    assert shortfall(((1.0, count),), quantile, level) < allowed + 1e-9
-    deviate = float(stats.norm.ppf((1 + level) / 2))
-    spread = math.sqrt(2 * count)
-    first_order = spread * (deviate + (deviate**3 - 3 * deviate) / (8 * count))
-    for wrong in (spread * deviate, first_order):
-        assert shortfall(((1.0, count),), wrong, level) > 3 * allowed
+def test_many_terms_to_the_stated_digits(subtests: pytest.Subtests) -> None:
+    for count in [64, 65, 100, 1000]:
+        for level, share in EXPANDED.items():
+            with subtests.test(level=level, count=count):
+                allowed = share * (64 / count) ** 2.5
+                quantile = float(quantiles("laplace", [count], level)[0])
+                assert shortfall(((1.0, count),), quantile, level) < allowed + 1e-9
+                deviate = float(stats.norm.ppf((1 + level) / 2))
+                spread = math.sqrt(2 * count)
+                first_order = spread * (deviate + (deviate**3 - 3 * deviate) / (8 * count))
+                for wrong in (spread * deviate, first_order):
+                    assert shortfall(((1.0, count),), wrong, level) > 3 * allowed
 
 
-@pytest.mark.parametrize("level", [0.95, 0.999])
-def test_nothing_jumps_where_the_expansion_takes_over(level: float) -> None:
-    around = quantiles("laplace", np.arange(58, 71), level)
-    # Roots of the number of terms bend smoothly: third differences are tiny on either side, and across.
-    assert np.abs(np.diff(around, 3)).max() < around[0] * 20 * EXPANDED[level]
-    assert np.all(np.diff(around) > 0)
-    mixed = [mixed_quantile("laplace", (1.0, 63), (weight, 1), level) for weight in np.linspace(0.97, 1.0, 31)]
-    assert np.all(np.diff(mixed) > -2 * EXPANDED[level] * mixed[0])
-    assert mixed[-1] == pytest.approx(around[6], rel=1e-12)
+def test_nothing_jumps_where_the_expansion_takes_over(subtests: pytest.Subtests) -> None:
+    for level in [0.95, 0.999]:
+        with subtests.test(level=level):
+            around = quantiles("laplace", np.arange(58, 71), level)
+            # Roots of the number of terms bend smoothly: third differences are tiny on either side, and across.
+            assert np.abs(np.diff(around, 3)).max() < around[0] * 20 * EXPANDED[level]
+            assert np.all(np.diff(around) > 0)
+            mixed = [mixed_quantile("laplace", (1.0, 63), (weight, 1), level) for weight in np.linspace(0.97, 1.0, 31)]
+            assert np.all(np.diff(mixed) > -2 * EXPANDED[level] * mixed[0])
+            assert mixed[-1] == pytest.approx(around[6], rel=1e-12)
 
 
-@pytest.mark.parametrize("law", ["laplace", "gaussian"])
-def test_more_terms_and_higher_levels_reach_further(law: Law) -> None:
-    terms = np.array([1, 2, 3, 5, 10, 30, 63, 64, 65, 100, 1000, 10**6])
-    table = np.array([quantiles(law, terms, level) for level in (0.01, 0.5, 0.9, 0.95, 0.999, 0.999999)])
-    assert np.all(np.diff(table, axis=0) > 0)
-    assert np.all(np.diff(table, axis=1) > 0)
-    assert quantiles(law, np.array([[3], [70]]), 0.9).shape == (2, 1)
-    assert np.array_equal(quantiles(law, terms[::-1], 0.95), table[3][::-1])
+def test_more_terms_and_higher_levels_reach_further(subtests: pytest.Subtests) -> None:
+    for law in LAWS:
+        with subtests.test(law=law):
+            terms = np.array([1, 2, 3, 5, 10, 30, 63, 64, 65, 100, 1000, 10**6])
+            table = np.array([quantiles(law, terms, level) for level in (0.01, 0.5, 0.9, 0.95, 0.999, 0.999999)])
+            assert np.all(np.diff(table, axis=0) > 0)
+            assert np.all(np.diff(table, axis=1) > 0)
+            assert quantiles(law, np.array([[3], [70]]), 0.9).shape == (2, 1)
+            assert np.array_equal(quantiles(law, terms[::-1], 0.95), table[3][::-1])
 
 
-@pytest.mark.parametrize("level", [*LEVELS, 1e-9, 0.999999])
-def test_gaussian_sums_are_exact(level: float) -> None:
-    deviate = float(mpmath.sqrt(2) * mpmath.erfinv(level))
-    terms = [1, 2, 64, 10_000]
-    assert quantiles("gaussian", terms, level) == pytest.approx([deviate * math.sqrt(n) for n in terms], rel=1e-9)
-    assert mixed_quantile("gaussian", (3.0, 4), (-4.0, 4), level) == pytest.approx(10 * deviate, rel=1e-9)
+def test_gaussian_sums_are_exact(subtests: pytest.Subtests) -> None:
+    for level in [*LEVELS, 1e-9, 0.999999]:
+        with subtests.test(level=level):
+            deviate = float(mpmath.sqrt(2) * mpmath.erfinv(level))
+            terms = [1, 2, 64, 10_000]
+            assert quantiles("gaussian", terms, level) == pytest.approx(
+                [deviate * math.sqrt(n) for n in terms], rel=1e-9
+            )
+            assert mixed_quantile("gaussian", (3.0, 4), (-4.0, 4), level) == pytest.approx(10 * deviate, rel=1e-9)
 
 
 MIXTURES: list[Kinds] = [
@@ -154,27 +162,29 @@ MIXTURES: list[Kinds] = [
 ]
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("kinds", MIXTURES, ids=str)
 @pytest.mark.long
-def test_two_weights_together(kinds: Kinds, level: float) -> None:
-    first, second = kinds
-    quantile = mixed_quantile("laplace", first, second, level)
-    unit = first[0]
-    scaled = tuple((weight / unit, count) for weight, count in kinds)
-    assert shortfall(scaled, quantile / unit, level) < 1e-6
-    # What a mean's or a median's interval would be if the second kind of noise were forgotten.
-    forgotten = first[0] * float(quantiles("laplace", [first[1]], level)[0])
-    if second[0] ** 2 * second[1] > 0.01 * first[0] ** 2 * first[1]:
-        assert shortfall(scaled, forgotten / unit, level) > 1e-4
+def test_two_weights_together(subtests: pytest.Subtests) -> None:
+    for kinds in MIXTURES:
+        for level in LEVELS:
+            with subtests.test(level=level, kinds=kinds):
+                first, second = kinds
+                quantile = mixed_quantile("laplace", first, second, level)
+                unit = first[0]
+                scaled = tuple((weight / unit, count) for weight, count in kinds)
+                assert shortfall(scaled, quantile / unit, level) < 1e-6
+                # What a mean's or a median's interval would be if the second kind of noise were forgotten.
+                forgotten = first[0] * float(quantiles("laplace", [first[1]], level)[0])
+                if second[0] ** 2 * second[1] > 0.01 * first[0] ** 2 * first[1]:
+                    assert shortfall(scaled, forgotten / unit, level) > 1e-4
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("kinds", [((1.0, 64), (0.5, 1)), ((1.0, 64), (0.1, 300)), ((1.0, 30), (0.9, 60))], ids=str)
-def test_many_terms_of_two_weights(kinds: Kinds, level: float) -> None:
-    first, second = kinds
-    quantile = mixed_quantile("laplace", first, second, level)
-    assert shortfall(kinds, quantile, level) < EXPANDED[level]
+def test_many_terms_of_two_weights(subtests: pytest.Subtests) -> None:
+    for kinds in [((1.0, 64), (0.5, 1)), ((1.0, 64), (0.1, 300)), ((1.0, 30), (0.9, 60))]:
+        for level in LEVELS:
+            with subtests.test(level=level, kinds=kinds):
+                first, second = kinds
+                quantile = mixed_quantile("laplace", first, second, level)
+                assert shortfall(kinds, quantile, level) < EXPANDED[level]
 
 
 @given(
@@ -198,35 +208,35 @@ def test_weights_scale_and_change_places(
     assert alone * (1 - 1e-6) <= quantile <= everything * (1 + 1e-6)
 
 
-def test_no_noise_reaches_nowhere() -> None:
+def test_no_weighted_sum_reaches_beyond_its_deviations(subtests: pytest.Subtests) -> None:
+    """Equal weights, and one weight beside others of every size: one draw alone would be too little at low levels."""
+    for level in [0.5, 0.8, 0.9, 0.905, 0.907, 0.909, 0.95, 0.999]:
+        with subtests.test(level=level):
+            stated = deviations("laplace", level)
+            for count in (1, 2, 3, 5, 20, 200):
+                assert quantiles("laplace", [count], level)[0] / math.sqrt(2 * count) <= stated
+            for weight in (0.1, 0.4, 0.7, 0.9):
+                for count in (1, 2, 6, 30):
+                    found = mixed_quantile("laplace", (1.0, 1), (weight, count), level)
+                    assert found / math.sqrt(2 * (1 + count * weight**2)) <= stated
+            if level < 0.9:
+                assert quantiles("laplace", [1], level)[0] / math.sqrt(2) < 0.99 * stated
+
+
+def test_the_least_and_the_highest_level_have_quantiles(subtests: pytest.Subtests) -> None:
+    for level in [5e-324, 2.0**-52, 1e-12, 1 - 2.0**-53]:
+        with subtests.test(level=level):
+            reached = [
+                *quantiles("laplace", [1, 2, 30, 10_000], level),
+                mixed_quantile("laplace", (1.0, 2), (0.5, 3), level),
+            ]
+            assert np.isfinite(reached).all()
+            assert min(reached) > 0
+    for level in [1e-6, 0.001, 1 - 1e-9]:
+        with subtests.test(level=level):
+            tail = beyond_of_two(0.01, mixed_quantile("laplace", (1.0, 1), (0.01, 1), level))
+            assert tail == pytest.approx((1 - level) / 2, rel=1e-3)
+            assert 1 - 2 * tail == pytest.approx(level, rel=1e-3)
     for law in ("laplace", "gaussian"):
         assert mixed_quantile(law, (0.0, 5), (1.0, 0), 0.95) == 0
         assert mixed_quantile(law, (1.0, 3), (0.0, 9), 0.95) == pytest.approx(quantiles(law, [3], 0.95)[0], rel=1e-12)
-
-
-@pytest.mark.parametrize("level", [1e-6, 0.001, 1 - 1e-9])
-def test_every_level_has_its_quantile_of_two_weights(level: float) -> None:
-    tail = beyond_of_two(0.01, mixed_quantile("laplace", (1.0, 1), (0.01, 1), level))
-    assert tail == pytest.approx((1 - level) / 2, rel=1e-3)
-    assert 1 - 2 * tail == pytest.approx(level, rel=1e-3)
-
-
-@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.905, 0.907, 0.909, 0.95, 0.999])
-def test_no_weighted_sum_reaches_beyond_its_deviations(level: float) -> None:
-    """Equal weights, and one weight beside others of every size: one draw alone would be too little at low levels."""
-    stated = deviations("laplace", level)
-    for count in (1, 2, 3, 5, 20, 200):
-        assert quantiles("laplace", [count], level)[0] / math.sqrt(2 * count) <= stated
-    for weight in (0.1, 0.4, 0.7, 0.9):
-        for count in (1, 2, 6, 30):
-            found = mixed_quantile("laplace", (1.0, 1), (weight, count), level)
-            assert found / math.sqrt(2 * (1 + count * weight**2)) <= stated
-    if level < 0.9:
-        assert quantiles("laplace", [1], level)[0] / math.sqrt(2) < 0.99 * stated
-
-
-@pytest.mark.parametrize("level", [5e-324, 2.0**-52, 1e-12, 1 - 2.0**-53])
-def test_the_least_and_the_highest_level_have_quantiles(level: float) -> None:
-    reached = [*quantiles("laplace", [1, 2, 30, 10_000], level), mixed_quantile("laplace", (1.0, 2), (0.5, 3), level)]
-    assert np.isfinite(reached).all()
-    assert min(reached) > 0

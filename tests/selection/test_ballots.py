@@ -38,6 +38,9 @@ def test_one_more_person_raises_every_utility_by_at_most_one(
 def test_everyone_has_one_vote_or_none(rows: np.ndarray[Any, Any]) -> None:
     cast = ballots_of(rows, Votes()).sum(axis=1)
     np.testing.assert_array_equal(cast, np.isfinite(rows).any(axis=1).astype(float))
+    assert tally(np.zeros((0, 3))).tolist() == [0.0, 0.0, 0.0]
+    for scoring in (Votes(), ClippedRegret(1.0)):
+        assert tally(np.full((7, 3), np.inf), scoring).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_the_best_earns_one_and_the_rest_by_regret() -> None:
@@ -47,19 +50,11 @@ def test_the_best_earns_one_and_the_rest_by_regret() -> None:
     assert tally([[3.0, 3.0]]).tolist() == [1.0, 0.0]  # the first among equals
 
 
-def test_nobody_and_nothing_but_failures_give_zeros() -> None:
-    assert tally(np.zeros((0, 3))).tolist() == [0.0, 0.0, 0.0]
-    for scoring in (Votes(), ClippedRegret(1.0)):
-        assert tally(np.full((7, 3), np.inf), scoring).tolist() == [0.0, 0.0, 0.0]
-
-
-@pytest.mark.parametrize("losses", [[[1.0, 2.0], [1.0]], [1.0, 2.0], [[]], [["a", "b"]], None])
-def test_losses_of_unequal_length_and_other_nonsense_are_refused(losses: Any) -> None:
-    with pytest.raises(InvalidArgument, match="all rows of one length"):
-        tally(losses)
-
-
-def test_bad_scorings_are_refused() -> None:
+def test_losses_of_unequal_length_and_other_nonsense_are_refused(subtests: pytest.Subtests) -> None:
+    wrong: list[Any] = [[[1.0, 2.0], [1.0]], [1.0, 2.0], [[]], [["a", "b"]], None]
+    for losses in wrong:
+        with subtests.test(losses=losses), pytest.raises(InvalidArgument, match="all rows of one length"):
+            tally(losses)
     with pytest.raises(InvalidArgument, match="scoring must be"):
         tally([[1.0]], "votes")  # type: ignore[arg-type]  # on purpose
     for clip in (0.0, -1.0, math.nan):

@@ -53,30 +53,29 @@ def designed(
     return design_choice(mechanism, names, unit=User(), change=change, monotone=monotone, epsilon=epsilon)
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "known"),
-    [
+def test_golden_probabilities(subtests: pytest.Subtests) -> None:
+    rows: list[tuple[ChoiceMechanism, tuple[float, ...]]] = [
         (ExponentialMechanism(), (0.101536, 0.276004, 0.455054, 0.167405)),
         (PermuteAndFlip(), (0.079477, 0.247670, 0.535633, 0.137219)),
-    ],
-    ids=str,
-)
-def test_golden_probabilities(mechanism: ChoiceMechanism, known: tuple[float, ...]) -> None:
-    found = probabilities(designed(mechanism, 4), Utilities(KNOWN, change=1.0))
-    np.testing.assert_allclose(found, known, atol=6e-7)
+    ]
+    for mechanism, known in rows:
+        with subtests.test(mechanism=mechanism, known=known):
+            found = probabilities(designed(mechanism, 4), Utilities(KNOWN, change=1.0))
+            np.testing.assert_allclose(found, known, atol=6e-7)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
-def test_golden_probabilities_of_model_orders(golden: Any, epsilon: float) -> None:
-    panel = golden("selection/arima_selection.json")["panel"]
-    losses = MonotoneUtilities(panel["utility"], change=1.0)
-    replaced = Utilities(panel["utility"], change=1.0)
-    known = panel[f"eps={epsilon}"]
-    for mechanism, name in ((ExponentialMechanism(), "em_addremove"), (PermuteAndFlip(), "pf_addremove")):
-        design = designed(mechanism, 6, monotone=True, epsilon=epsilon)
-        np.testing.assert_allclose(probabilities(design, losses), known[name], atol=2e-6)
-    design = designed(PermuteAndFlip(), 6, epsilon=epsilon)
-    np.testing.assert_allclose(probabilities(design, replaced), known["pf_replace"], atol=2e-6)
+def test_golden_probabilities_of_model_orders(golden: Any, subtests: pytest.Subtests) -> None:
+    for epsilon in [0.5, 1.0, 2.0, 4.0]:
+        with subtests.test(epsilon=epsilon):
+            panel = golden("selection/arima_selection.json")["panel"]
+            losses = MonotoneUtilities(panel["utility"], change=1.0)
+            replaced = Utilities(panel["utility"], change=1.0)
+            known = panel[f"eps={epsilon}"]
+            for mechanism, name in ((ExponentialMechanism(), "em_addremove"), (PermuteAndFlip(), "pf_addremove")):
+                design = designed(mechanism, 6, monotone=True, epsilon=epsilon)
+                np.testing.assert_allclose(probabilities(design, losses), known[name], atol=2e-6)
+            design = designed(PermuteAndFlip(), 6, epsilon=epsilon)
+            np.testing.assert_allclose(probabilities(design, replaced), known["pf_replace"], atol=2e-6)
 
 
 def test_golden_votes_and_regrets_find_the_right_order(golden: Any) -> None:
@@ -115,10 +114,8 @@ def test_what_is_drawn_has_the_stated_law(mechanism: ChoiceMechanism, trials: Tr
     assert deviation(mechanism, pick_runs(narrow, runs, np.full(count, 4), seeded(12))) < FALSE_ALARM
 
 
-@pytest.mark.parametrize("mechanism", EVERY, ids=str)
-@pytest.mark.parametrize(
-    ("change", "epsilon"),
-    [
+def test_the_grid_serves_every_change_and_epsilon(subtests: pytest.Subtests) -> None:
+    for change, epsilon in [
         (1.0, 1.0),
         (0.1, 0.1),
         (5.0, 1e-3),
@@ -128,24 +125,24 @@ def test_what_is_drawn_has_the_stated_law(mechanism: ChoiceMechanism, trials: Tr
         (1e-30, 2.0),
         (1e30, 1e-8),
         (1.0, 1e9),
-    ],
-)
-def test_the_grid_serves_every_change_and_epsilon(mechanism: ChoiceMechanism, change: float, epsilon: float) -> None:
-    for monotone in (False, True):
-        design = designed(mechanism, 3, monotone=monotone, change=change, epsilon=epsilon)
-        assert load(dump(design), ChoiceDesign) == design
-        exact = Fraction(epsilon) / (design.factor * design.reach)
-        assert design.slope <= exact  # never less noise than stated
-        assert design.slope > exact * (1 - Fraction(1, 2**20))
-        assert design.reach * design.step <= change * (1.0 + 2.0**-19 if epsilon >= 1 else 2.0)
-        if epsilon >= 1e-5:
-            assert design.slope * FARTHEST >= 1024
-        # Exponents are products without rounding.
-        for gap in (1, 12345, FARTHEST - 1, FARTHEST):
-            assert Fraction(gap * float(design.slope)) == gap * design.slope
-        values = np.array([0.0, 1e4 * change / epsilon, 1e3 * change / epsilon])
-        kind = MonotoneUtilities if monotone else Utilities
-        assert pick(design, kind(values, change=change), seeded(1)) == 1
+    ]:
+        for mechanism in EVERY:
+            with subtests.test(mechanism=mechanism, change=change, epsilon=epsilon):
+                for monotone in (False, True):
+                    design = designed(mechanism, 3, monotone=monotone, change=change, epsilon=epsilon)
+                    assert load(dump(design), ChoiceDesign) == design
+                    exact = Fraction(epsilon) / (design.factor * design.reach)
+                    assert design.slope <= exact  # never less noise than stated
+                    assert design.slope > exact * (1 - Fraction(1, 2**20))
+                    assert design.reach * design.step <= change * (1.0 + 2.0**-19 if epsilon >= 1 else 2.0)
+                    if epsilon >= 1e-5:
+                        assert design.slope * FARTHEST >= 1024
+                    # Exponents are products without rounding.
+                    for gap in (1, 12345, FARTHEST - 1, FARTHEST):
+                        assert Fraction(gap * float(design.slope)) == gap * design.slope
+                    values = np.array([0.0, 1e4 * change / epsilon, 1e3 * change / epsilon])
+                    kind = MonotoneUtilities if monotone else Utilities
+                    assert pick(design, kind(values, change=change), seeded(1)) == 1
 
 
 def test_utilities_go_to_the_grid_without_rounding_error() -> None:
@@ -269,9 +266,8 @@ with cdp.Ledger({str(tmp_path / "budget.db")!r}, reached=reached) as ledger:
     assert chosen(ledger, request="again").winner == "b"
 
 
-@pytest.mark.parametrize(
-    ("changes", "name"),
-    [
+def test_bad_arguments_are_refused_by_name(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"candidates": ()}, "candidates"),
         ({"candidates": "abc"}, "candidates"),
         ({"candidates": ("a", "b", "a")}, "candidates"),
@@ -290,19 +286,20 @@ with cdp.Ledger({str(tmp_path / "budget.db")!r}, reached=reached) as ledger:
         ({"purpose": 3}, "purpose"),
         ({"entropy": 7}, "entropy"),
         ({"ledger": "budget.db"}, "ledger"),
-    ],
-)
-def test_bad_arguments_are_refused_by_name(changes: dict[str, Any], name: str, ledger: cdp.Ledger) -> None:
-    with pytest.raises(InvalidArgument) as caught:
-        chosen(changes.get("ledger", ledger), **{key: value for key, value in changes.items() if key != "ledger"})
-    assert caught.value.name == name
-    assert ledger.status("people").charges == 0
+    ]
+    for changes, name in wrong:
+        with subtests.test(changes=changes, name=name):
+            with pytest.raises(InvalidArgument) as caught:
+                chosen(
+                    changes.get("ledger", ledger), **{key: value for key, value in changes.items() if key != "ledger"}
+                )
+            assert caught.value.name == name
+            assert ledger.status("people").charges == 0
 
 
-@pytest.mark.parametrize("kind", [Utilities, MonotoneUtilities])
-@pytest.mark.parametrize(
-    "values",
-    [
+def test_bad_utilities_are_refused_without_showing_them(subtests: pytest.Subtests) -> None:
+    bad_changes: list[Any] = [0.0, -1.0, float("nan"), float("inf"), "1"]
+    for values in [
         [],
         [1.0, float("nan")],
         [float("inf"), 0.0],
@@ -312,31 +309,21 @@ def test_bad_arguments_are_refused_by_name(changes: dict[str, Any], name: str, l
         3.0,
         None,
         np.array([1, 2], np.longdouble),
-    ],
-)
-def test_bad_utilities_are_refused_without_showing_them(kind: type[Utilities], values: Any) -> None:
-    with pytest.raises(InvalidArgument, match="utilities must be one finite number a candidate; got a"):
-        kind(values, change=1.0)
-
-
-@pytest.mark.parametrize("change", [0.0, -1.0, float("nan"), float("inf"), "1"])
-def test_bad_changes_are_refused(change: Any) -> None:
-    with pytest.raises(InvalidArgument, match="change must be"):
-        Utilities([1.0], change=change)
-
-
-def test_utilities_of_another_bound_or_kind_are_refused() -> None:
+    ]:
+        for kind in [Utilities, MonotoneUtilities]:
+            with (
+                subtests.test(kind=kind, values=values),
+                pytest.raises(InvalidArgument, match="utilities must be one finite number a candidate; got a"),
+            ):
+                kind(values, change=1.0)
+    for change in bad_changes:
+        with subtests.test(change=change), pytest.raises(InvalidArgument, match="change must be"):
+            Utilities([1.0], change=change)
     design = designed(PermuteAndFlip(), 2)
     for wrong in (Utilities([1.0, 2.0], change=2.0), MonotoneUtilities([1.0, 2.0], change=1.0)):
         with pytest.raises(InvalidArgument, match="utilities must be"):
             pick(design, wrong, seeded(1))
     assert "1234567" not in repr(Utilities([1234567.0], change=1.0))
-
-
-def test_a_single_candidate_is_chosen() -> None:
-    for mechanism in EVERY:
-        assert pick(designed(mechanism, 1), Utilities([3.0], change=1.0), seeded(1)) == 0
-        assert probabilities(designed(mechanism, 1), Utilities([3.0], change=1.0)).tolist() == pytest.approx([1.0])
 
 
 def test_too_many_candidates_to_compute_are_refused() -> None:
@@ -345,3 +332,6 @@ def test_too_many_candidates_to_compute_are_refused() -> None:
         probabilities(designed(PermuteAndFlip(), 5000), many)
     assert probabilities(designed(ExponentialMechanism(), 5000), many)[0] == pytest.approx(1 / 5000)
     assert 0 <= pick(designed(ExponentialMechanism(), 5000), many, seeded(1)) < 5000
+    for mechanism in EVERY:
+        assert pick(designed(mechanism, 1), Utilities([3.0], change=1.0), seeded(1)) == 0
+        assert probabilities(designed(mechanism, 1), Utilities([3.0], change=1.0)).tolist() == pytest.approx([1.0])

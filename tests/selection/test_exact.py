@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.audit.cases.selection import law_of_exponential, moves
 from tests.conftest import SCALE
 
 import chronodp as cdp
-from chronodp.audit.cases.selection import law_of_exponential, moves
 from chronodp.audit.exact import Finding, compare_outcomes, examine, outcomes
 from chronodp.privacy import Unit, User
 from chronodp.randomness import Entropy

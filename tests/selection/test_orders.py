@@ -16,7 +16,7 @@ from tests.selection.panels import ORDERS, TRUE, second_order_people
 import chronodp as cdp
 from chronodp.audit.exact import examine
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, Report, Unit, User, UserPeriod, Window
+from chronodp.privacy import Event, Report, User, UserPeriod, Window
 from chronodp.randomness import Entropy
 from chronodp.selection import (
     Blocks,
@@ -34,7 +34,6 @@ from chronodp.selection import (
     choose_order,
     design_choice,
     losses_of,
-    orders_up_to,
     probabilities,
     tally,
 )
@@ -124,40 +123,41 @@ def test_fits_in_processes_give_the_same_losses() -> None:
     assert told[-1] == 1.0
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [[], [1.0], [1.0] * 12, [0.0] * 200, [math.nan] * 200, [math.inf, -math.inf] * 100, [1e308, -1e308] * 100],
-    ids=["empty", "one", "short", "zeros", "missing", "infinite", "huge"],
-)
-def test_no_series_causes_a_refusal(piece: list[float]) -> None:
-    found = losses_of([np.array(piece)], ORDERS, Validation(LeastSquares(), 20, 1000))
-    assert found.shape == (1, 6)
-    assert not np.isnan(found).any()
-    if len(piece) < 22 or not np.isfinite(piece).any():
-        assert np.isinf(found).all()
-    assert tally(found).sum() <= 1
+def test_no_series_causes_a_refusal(subtests: pytest.Subtests) -> None:
+    for piece in [
+        [],
+        [1.0],
+        [1.0] * 12,
+        [0.0] * 200,
+        [math.nan] * 200,
+        [math.inf, -math.inf] * 100,
+        [1e308, -1e308] * 100,
+    ]:
+        with subtests.test(piece=piece):
+            found = losses_of([np.array(piece)], ORDERS, Validation(LeastSquares(), 20, 1000))
+            assert found.shape == (1, 6)
+            assert not np.isnan(found).any()
+            if len(piece) < 22 or not np.isfinite(piece).any():
+                assert np.isinf(found).all()
+            assert tally(found).sum() <= 1
 
 
-@pytest.mark.parametrize(
-    ("unit", "kind"),
-    [
+def test_a_panel_is_monotone_only_where_whole_people_come_and_go(subtests: pytest.Subtests) -> None:
+    for unit, kind in [
         (User(), MonotoneUtilities),
         (User(relation="replace"), Utilities),
         (Event(), Utilities),
         (UserPeriod("1D"), Utilities),
         (Window(7), Utilities),
-    ],
-    ids=str,
-)
-def test_a_panel_is_monotone_only_where_whole_people_come_and_go(unit: Unit, kind: type) -> None:
-    bound = Panel([[1.0]]).bound(np.zeros(3), unit)
-    assert type(bound) is kind
-    assert bound.change == 1.0
+    ]:
+        with subtests.test(unit=unit, kind=kind):
+            bound = Panel([[1.0]]).bound(np.zeros(3), unit)
+            assert type(bound) is kind
+            assert bound.change == 1.0
 
 
-@pytest.mark.parametrize(
-    ("unit", "touched"),
-    [
+def test_blocks_that_a_unit_touches(subtests: pytest.Subtests) -> None:
+    for unit, touched in [
         (Event(), 1),
         (Event(relation="replace"), 2),
         (Window(1), 1),
@@ -166,16 +166,14 @@ def test_a_panel_is_monotone_only_where_whole_people_come_and_go(unit: Unit, kin
         (Window(12), 3),
         (Window(21), 3),
         (Window(22), 4),
-    ],
-    ids=str,
-)
-def test_blocks_that_a_unit_touches(unit: Unit, touched: int) -> None:
-    bound = Blocks(np.zeros(100), length=10).bound(np.zeros(3), unit)
-    assert type(bound) is Utilities
-    assert bound.change == touched
-    if isinstance(unit, Window):
-        met = [len({place // 10 for place in range(start, start + unit.periods)}) for start in range(10)]
-        assert max(met) == touched
+    ]:
+        with subtests.test(unit=unit, touched=touched):
+            bound = Blocks(np.zeros(100), length=10).bound(np.zeros(3), unit)
+            assert type(bound) is Utilities
+            assert bound.change == touched
+            if isinstance(unit, Window):
+                met = [len({place // 10 for place in range(start, start + unit.periods)}) for start in range(10)]
+                assert max(met) == touched
 
 
 def test_blocks_are_cut_by_place_and_a_missing_value_keeps_its() -> None:
@@ -248,9 +246,8 @@ def test_the_whole_choice_costs_epsilon_for_a_person(ledger: cdp.Ledger) -> None
     assert not finding.refutes(1.0)
 
 
-@pytest.mark.parametrize(
-    ("changes", "name"),
-    [
+def test_bad_arguments_are_refused_by_name_and_cost_nothing(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"orders": []}, "orders"),
         ({"orders": "2,0,0"}, "orders"),
         ({"orders": ["2,0"]}, "orders"),
@@ -271,29 +268,21 @@ def test_the_whole_choice_costs_epsilon_for_a_person(ledger: cdp.Ledger) -> None
         ({"workers": 0}, "workers"),
         ({"epsilon": -1.0}, "epsilon"),
         ({"mechanism": "best"}, "mechanism"),
-    ],
-)
-def test_bad_arguments_are_refused_by_name_and_cost_nothing(
-    changes: dict[str, Any], name: str, ledger: cdp.Ledger
-) -> None:
-    options = {"pieces": Panel([[1.0, 2.0]]), "orders": ["1,0,0"]} | changes
-    with pytest.raises(InvalidArgument) as caught:
-        chosen(ledger, options.pop("pieces"), options.pop("orders"), **options)
-    assert caught.value.name == name
-    assert ledger.status("people").charges == 0
+    ]
+    for changes, name in wrong:
+        with subtests.test(changes=changes, name=name):
+            options = {"pieces": Panel([[1.0, 2.0]]), "orders": ["1,0,0"]} | changes
+            with pytest.raises(InvalidArgument) as caught:
+                chosen(ledger, options.pop("pieces"), options.pop("orders"), **options)
+            assert caught.value.name == name
+            assert ledger.status("people").charges == 0
 
 
-@pytest.mark.parametrize("series", [3.0, [["a", "b"]], [[[1.0]]], [[1.0, None]]])
-def test_bad_series_are_refused_without_showing_them(series: Any) -> None:
-    with pytest.raises(InvalidArgument, match=r"series must be .*; got a"):
-        Panel(series)
-
-
-def test_orders_up_to_a_largest_one() -> None:
-    listed = orders_up_to(1, 1, 1)
-    assert len(set(listed)) == 8
-    assert listed[0] == Order(0, 0, 0)
-    assert listed[-1] == Order(1, 1, 1)
+def test_bad_series_are_refused_without_showing_them(subtests: pytest.Subtests) -> None:
+    wrong: list[Any] = [3.0, [["a", "b"]], [[[1.0]]], [[1.0, None]]]
+    for series in wrong:
+        with subtests.test(series=series), pytest.raises(InvalidArgument, match=r"series must be .*; got a"):
+            Panel(series)
 
 
 @pytest.mark.processes

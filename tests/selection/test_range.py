@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.audit.cases.selection import law_of_exponential, moves
 from tests.conftest import SCALE
 
 import chronodp as cdp
 from chronodp.accounting import gaussian
-from chronodp.audit.cases.selection import law_of_exponential, moves
 from chronodp.audit.exact import Finding, compare_outcomes, outcomes
 from chronodp.errors import RequestConflict
 from chronodp.ledger import Ledger, verify
-from chronodp.privacy import BoundedRangeCost, Cost, GaussianCost, PureCost, SequenceCost, Unit, User, dump, load
+from chronodp.privacy import BoundedRangeCost, GaussianCost, PureCost, Unit, User
 from chronodp.selection import (
     Choice,
     ChoiceDesign,
@@ -62,24 +62,26 @@ PRICES = [(epsilon, monotone) for epsilon in (1e-5, 0.1, 0.3, 1.0, 7.0, 100.0) f
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("epsilon", "monotone"), PRICES if SCALE >= 1 else [*PRICES[::4], *PRICES[3::4]])
-def test_ratios_span_at_most_epsilon_in_whole_numbers(epsilon: float, monotone: bool) -> None:
+def test_ratios_span_at_most_epsilon_in_whole_numbers(subtests: pytest.Subtests) -> None:
     """Ratios of the exponential mechanism are slope times moved gaps and a constant: all of it is rational."""
-    design = designed(ExponentialMechanism(), 3, monotone=monotone, epsilon=epsilon)
-    step, far = design.step, FARTHEST * design.step
-    starts = (0.0, step / 3, -step / 3, 0.7, far, far - 1, far + 1, far - step, -far, 2.0**60 * step)
-    sides = (0.0, 1.0, 1 / 3) if monotone else (-1.0, 0.0, 1.0, 1 / 3)
-    widest = 0
-    for start in itertools.product(starts, repeat=2):
-        for moved in itertools.product(sides, repeat=3):
-            first = (0.0, *start)
-            second = tuple(value + side for value, side in zip(first, moved, strict=True))
-            changes = [Fraction(after) - Fraction(before) for before, after in zip(first, second, strict=True)]
-            if changes != [Fraction(side) for side in moved]:  # rounded sums may be farther apart than the change
-                continue
-            widest = max(widest, steps_apart(design, first, second))
-    assert design.slope * widest <= Fraction(epsilon)
-    assert design.slope * widest >= Fraction(epsilon) * Fraction(999_999, 1_000_000)  # and it is attained
+    for epsilon, monotone in PRICES if SCALE >= 1 else [*PRICES[::4], *PRICES[3::4]]:
+        with subtests.test(epsilon=epsilon, monotone=monotone):
+            design = designed(ExponentialMechanism(), 3, monotone=monotone, epsilon=epsilon)
+            step, far = design.step, FARTHEST * design.step
+            starts = (0.0, step / 3, -step / 3, 0.7, far, far - 1, far + 1, far - step, -far, 2.0**60 * step)
+            sides = (0.0, 1.0, 1 / 3) if monotone else (-1.0, 0.0, 1.0, 1 / 3)
+            widest = 0
+            for start in itertools.product(starts, repeat=2):
+                for moved in itertools.product(sides, repeat=3):
+                    first = (0.0, *start)
+                    second = tuple(value + side for value, side in zip(first, moved, strict=True))
+                    changes = [Fraction(after) - Fraction(before) for before, after in zip(first, second, strict=True)]
+                    # Rounded sums may be farther apart than the change.
+                    if changes != [Fraction(side) for side in moved]:
+                        continue
+                    widest = max(widest, steps_apart(design, first, second))
+            assert design.slope * widest <= Fraction(epsilon)
+            assert design.slope * widest >= Fraction(epsilon) * Fraction(999_999, 1_000_000)  # and it is attained
 
 
 @pytest.mark.parametrize("monotone", [False, True])
@@ -149,13 +151,6 @@ def test_a_gaussian_budget_pays_the_smaller_price(tmp_path: Path) -> None:
         assert ledger.status("survey").charges == 2
         flipped = decide(ledger, "flip", PermuteAndFlip(), epsilon=0.05)
         assert flipped.certificate.claim.cost == PureCost(0.05)
-
-
-def test_costs_are_written_down_and_read_again() -> None:
-    cost: Cost = SequenceCost((BoundedRangeCost(0.1), GaussianCost(1.0, 5.0)))
-    text = dump(cost)
-    assert json.loads(text)["costs"][0] == {"kind": "bounded_range", "epsilon": 0.1}
-    assert load(text, SequenceCost) == cost
 
 
 def placed(tmp_path: Path) -> Path:

@@ -59,33 +59,34 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
         yield opened
 
 
-@pytest.mark.parametrize("horizon", [1, 2, 3, 7, 8, 24, 25, 1000])
-def test_numbers_are_coordinates_in_an_orthonormal_basis(horizon: int) -> None:
-    series = np.random.default_rng(horizon).normal(size=horizon)
-    every = tuple(range(highest(horizon) + 1))
-    numbers = numbers_of(transform(series), every, horizon)
-    assert len(numbers) == horizon == count_numbers(every, horizon)
-    assert 2 / horizon * float(numbers @ numbers) == pytest.approx(float(series @ series))
-    np.testing.assert_allclose(to_series(transform(series), every, horizon), series, atol=1e-12)
+def test_numbers_are_coordinates_in_an_orthonormal_basis(subtests: pytest.Subtests) -> None:
+    for horizon in [1, 2, 3, 7, 8, 24, 25, 1000]:
+        with subtests.test(horizon=horizon):
+            series = np.random.default_rng(horizon).normal(size=horizon)
+            every = tuple(range(highest(horizon) + 1))
+            numbers = numbers_of(transform(series), every, horizon)
+            assert len(numbers) == horizon == count_numbers(every, horizon)
+            assert 2 / horizon * float(numbers @ numbers) == pytest.approx(float(series @ series))
+            np.testing.assert_allclose(to_series(transform(series), every, horizon), series, atol=1e-12)
 
 
-@pytest.mark.parametrize("horizon", [1, 2, 5, 8, 24, 4099])
-def test_exact_numbers_are_what_they_stand_for(horizon: int) -> None:
-    generator = np.random.default_rng(horizon)
-    steps = generator.integers(-(2**52), 2**52 + 1, size=horizon)
-    harmonics = tuple(sorted({0, 1 % (highest(horizon) + 1), highest(horizon), highest(horizon) // 2}))
-    found = exact_numbers(steps, harmonics)
-    near = numbers_of(transform(steps.astype(float))[list(harmonics)], harmonics, horizon) * 2.0**DIGITS
-    size = float(np.abs(steps).astype(float).sum())
-    np.testing.assert_allclose(np.array(found, dtype=float), near, atol=2 * size)  # each cosine is off by at most 1
-    # Whole numbers add up without any rounding.
-    other = generator.integers(-(2**50), 2**50, size=horizon)
-    both = exact_numbers(np.clip(steps // 2, -(2**51), 2**51) + other, harmonics)
-    parts = zip(exact_numbers(steps // 2, harmonics), exact_numbers(other, harmonics), strict=True)
-    assert both == [one + two for one, two in parts]
-
-
-def test_exact_numbers_against_rational_sums() -> None:
+def test_exact_numbers_are_what_they_stand_for(subtests: pytest.Subtests) -> None:
+    for horizon in [1, 2, 5, 8, 24, 4099]:
+        with subtests.test(horizon=horizon):
+            generator = np.random.default_rng(horizon)
+            steps = generator.integers(-(2**52), 2**52 + 1, size=horizon)
+            harmonics = tuple(sorted({0, 1 % (highest(horizon) + 1), highest(horizon), highest(horizon) // 2}))
+            found = exact_numbers(steps, harmonics)
+            near = numbers_of(transform(steps.astype(float))[list(harmonics)], harmonics, horizon) * 2.0**DIGITS
+            size = float(np.abs(steps).astype(float).sum())
+            np.testing.assert_allclose(
+                np.array(found, dtype=float), near, atol=2 * size
+            )  # each cosine is off by at most 1
+            # Whole numbers add up without any rounding.
+            other = generator.integers(-(2**50), 2**50, size=horizon)
+            both = exact_numbers(np.clip(steps // 2, -(2**51), 2**51) + other, harmonics)
+            parts = zip(exact_numbers(steps // 2, harmonics), exact_numbers(other, harmonics), strict=True)
+            assert both == [one + two for one, two in parts]
     steps = np.array([2**52, -(2**52), 3, 7, 2**51 + 1])
     cosine = [round(math.cos(2 * math.pi * place / 5) * 2**DIGITS) for place in range(5)]
     assert exact_numbers(steps, (2,))[0] == sum(int(step) * cosine[2 * place % 5] for place, step in enumerate(steps))
@@ -109,21 +110,17 @@ def worst_change(harmonics: tuple[int, ...], horizon: int, touched: Touched) -> 
     return float(np.abs(numbers).sum(axis=1).max()), float(np.linalg.norm(numbers, axis=1).max())
 
 
-@pytest.mark.parametrize(
-    "harmonics", [(0,), (1,), (3,), (0, 1), (0, 1, 2), (0, 2), (0, 1, 2, 3), (4,), (0, 1, 2, 3, 4)]
-)
-@pytest.mark.parametrize("horizon", [8, 9])
-@pytest.mark.parametrize("touched", [Touched(1, True), Touched(2, False), Touched(3, True), Touched(4, True)], ids=str)
-def test_no_change_goes_beyond_the_sensitivity(harmonics: tuple[int, ...], horizon: int, touched: Touched) -> None:
-    stated = spectral_sensitivity(harmonics, horizon, touched)
-    l1, l2 = worst_change(harmonics, horizon, touched)
-    assert l1 <= stated.l1
-    assert l2 <= stated.l2
-    if touched.periods == 1 or harmonics == (0,):
-        assert l2 == pytest.approx(stated.l2, rel=1e-8)  # attained
-
-
-def test_everything_of_a_person_in_all_periods() -> None:
+def test_no_change_goes_beyond_the_sensitivity(subtests: pytest.Subtests) -> None:
+    for touched in [Touched(1, True), Touched(2, False), Touched(3, True), Touched(4, True)]:
+        for horizon in [8, 9]:
+            for harmonics in [(0,), (1,), (3,), (0, 1), (0, 1, 2), (0, 2), (0, 1, 2, 3), (4,), (0, 1, 2, 3, 4)]:
+                with subtests.test(harmonics=harmonics, horizon=horizon, touched=touched):
+                    stated = spectral_sensitivity(harmonics, horizon, touched)
+                    l1, l2 = worst_change(harmonics, horizon, touched)
+                    assert l1 <= stated.l1
+                    assert l2 <= stated.l2
+                    if touched.periods == 1 or harmonics == (0,):
+                        assert l2 == pytest.approx(stated.l2, rel=1e-8)  # attained
     for harmonics in [(0,), (1,), (0, 1, 2), tuple(range(4))]:
         stated = spectral_sensitivity(harmonics, 6, Touched(6, together=False))
         l1, l2 = worst_change(harmonics, 6, Touched(6, together=False))
@@ -144,14 +141,19 @@ def test_golden_sensitivities(golden: Any) -> None:
         assert exact <= size <= 1.12 * exact
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 5.0])
-@pytest.mark.parametrize("delta", [1e-5, 1e-6])
-def test_golden_analytic_gaussian_noise(epsilon: float, delta: float, golden: Any) -> None:
-    sigma = golden("applications/dft.json")["analytic_gaussian_sigma_Delta1"][f"eps={epsilon},delta={delta:.0e}"]
-    assert gaussian.sigma(epsilon, delta) == pytest.approx(sigma, rel=1e-9)
-    design = design_spectrum(Lowest(40), horizon=168, change=1.0, unit=cdp.Event(), epsilon=epsilon, delta=delta)
-    assert design.noise.law == "gaussian"
-    assert design.noise.scale == pytest.approx(sigma * math.sqrt(79 / 2), rel=1e-4)
+def test_golden_analytic_gaussian_noise(golden: Any, subtests: pytest.Subtests) -> None:
+    for delta in [1e-5, 1e-6]:
+        for epsilon in [0.1, 0.5, 1.0, 2.0, 5.0]:
+            with subtests.test(epsilon=epsilon, delta=delta):
+                sigma = golden("applications/dft.json")["analytic_gaussian_sigma_Delta1"][
+                    f"eps={epsilon},delta={delta:.0e}"
+                ]
+                assert gaussian.sigma(epsilon, delta) == pytest.approx(sigma, rel=1e-9)
+                design = design_spectrum(
+                    Lowest(40), horizon=168, change=1.0, unit=cdp.Event(), epsilon=epsilon, delta=delta
+                )
+                assert design.noise.law == "gaussian"
+                assert design.noise.scale == pytest.approx(sigma * math.sqrt(79 / 2), rel=1e-4)
 
 
 def test_golden_errors_by_count(golden: Any) -> None:
@@ -366,22 +368,13 @@ def test_the_whole_spectrum_is_the_series_with_noise(ledger: cdp.Ledger) -> None
     assert str(made.certificate).startswith("SEEDED RUN")
 
 
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [
+def test_what_else_is_refused(subtests: pytest.Subtests) -> None:
+    beyond: list[tuple[Any, str]] = [
         (OnlyHarmonics(13), "harmonic must be at most 12: .*Nyquist"),
         (Lowest(14), "count must be at most 13"),
         (Strongest(2, 13), "among must be at most 12"),
         ("all", "Only"),
-    ],
-    ids=str,
-)
-def test_harmonics_above_nyquist_are_refused(wanted: Any, said: str) -> None:
-    with pytest.raises(InvalidArgument, match=said):
-        Spectrum(np.zeros(24), change=1.0, unit=cdp.Event()).plan(wanted, epsilon=1.0)
-
-
-def test_what_else_is_refused() -> None:
+    ]
     for values in ([], [[1.0]], ["a"], [float("nan")], [1.0, [2.0]]):
         with pytest.raises(InvalidArgument, match=r"at least one finite number.*; got a list"):
             Spectrum(values, change=1.0, unit=cdp.Event())  # type: ignore[arg-type]  # wrong on purpose
@@ -401,12 +394,12 @@ def test_what_else_is_refused() -> None:
         exact_numbers(np.zeros(2**20, dtype=np.int64), tuple(range(2**10)))
     with pytest.raises(InvalidArgument, match="one public number"):
         compare_lowest(np.zeros((4, 2)), change=1.0, unit=cdp.Event(), epsilon=1.0)
-
-
-@pytest.mark.parametrize("wanted", [WholeSpectrum(), Lowest(2), OnlyHarmonics(1), Strongest(2, 6)], ids=str)
-def test_noise_too_wide_to_draw_is_refused_before_it_is_paid_for(wanted: Wanted) -> None:
-    with pytest.raises(InvalidArgument, match="epsilon"):
-        Spectrum(np.ones(24), change=1.0, unit=cdp.Event()).plan(wanted, epsilon=1e-12)
+    for wanted, said in beyond:
+        with subtests.test(wanted=wanted, said=said), pytest.raises(InvalidArgument, match=said):
+            Spectrum(np.zeros(24), change=1.0, unit=cdp.Event()).plan(wanted, epsilon=1.0)
+    for whole in (WholeSpectrum(), Lowest(2), OnlyHarmonics(1), Strongest(2, 6)):
+        with subtests.test(wanted=whole), pytest.raises(InvalidArgument, match="epsilon"):
+            Spectrum(np.ones(24), change=1.0, unit=cdp.Event()).plan(whole, epsilon=1e-12)
 
 
 def test_whole_numbers_of_any_size_are_numbers(ledger: cdp.Ledger) -> None:

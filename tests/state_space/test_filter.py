@@ -48,45 +48,47 @@ def test_golden_private_noise(known: Any) -> None:
     assert old[0, 0] == pytest.approx(private["input_pert_unredesigned_mse"], abs=1e-8)
 
 
-@pytest.mark.parametrize(("states", "channels"), [(1, 1), (2, 1), (3, 2), (2, 3)])
-def test_filter_and_smoother_are_the_joint_normal_law(states: int, channels: int) -> None:
-    generator = np.random.default_rng(states * 10 + channels)
-    model = drawn(generator, states, channels)
-    values = generator.normal(size=(9, channels)) * 3
-    values[2] = np.nan
-    values[5, 0] = np.nan
-    filtered, smoothed = filter_states(model, values, added=0.7), smooth_states(model, values, added=0.7)
-    for step in range(len(values)):
-        mean, variance = conditioned(model, values, 0.7, step)
-        np.testing.assert_allclose(filtered.value[step], mean[step], atol=1e-9)
-        np.testing.assert_allclose(filtered.deviation[step] ** 2, variance[step], atol=1e-9)
-    mean, variance = conditioned(model, values, 0.7, len(values) - 1)
-    np.testing.assert_allclose(smoothed.value, mean, atol=1e-9)
-    np.testing.assert_allclose(smoothed.deviation**2, variance, atol=1e-9)
+def test_filter_and_smoother_are_the_joint_normal_law(subtests: pytest.Subtests) -> None:
+    for states, channels in [(1, 1), (2, 1), (3, 2), (2, 3)]:
+        with subtests.test(states=states, channels=channels):
+            generator = np.random.default_rng(states * 10 + channels)
+            model = drawn(generator, states, channels)
+            values = generator.normal(size=(9, channels)) * 3
+            values[2] = np.nan
+            values[5, 0] = np.nan
+            filtered, smoothed = filter_states(model, values, added=0.7), smooth_states(model, values, added=0.7)
+            for step in range(len(values)):
+                mean, variance = conditioned(model, values, 0.7, step)
+                np.testing.assert_allclose(filtered.value[step], mean[step], atol=1e-9)
+                np.testing.assert_allclose(filtered.deviation[step] ** 2, variance[step], atol=1e-9)
+            mean, variance = conditioned(model, values, 0.7, len(values) - 1)
+            np.testing.assert_allclose(smoothed.value, mean, atol=1e-9)
+            np.testing.assert_allclose(smoothed.deviation**2, variance, atol=1e-9)
 
 
-@pytest.mark.parametrize("steps", [1, 2, 40, 700])
-def test_steps_that_settle_are_the_same_as_one_by_one(steps: int) -> None:
-    generator = np.random.default_rng(steps)
-    start = drawn(generator, 3, 2)
-    values = generator.normal(size=(steps, 2))
-    if steps > 2:
-        values[1] = np.nan
-    track = filter_states(start, values, added=0.3)
-    onward, observation, process, noise = start.matrices
-    mean, covariance = start.start, np.array(start.initial_covariance)
-    for step, value in enumerate(values):
-        if not np.isnan(value).any():
-            gain = (
-                covariance
-                @ observation.T
-                @ np.linalg.inv(observation @ covariance @ observation.T + noise + 0.3 * np.eye(2))
-            )
-            mean = mean + gain @ (value - observation @ mean)
-            covariance = covariance - gain @ observation @ covariance
-        np.testing.assert_allclose(track.value[step], mean, atol=1e-8)
-        np.testing.assert_allclose(track.deviation[step] ** 2, np.diagonal(covariance), atol=1e-8)
-        mean, covariance = onward @ mean, onward @ covariance @ onward.T + process
+def test_steps_that_settle_are_the_same_as_one_by_one(subtests: pytest.Subtests) -> None:
+    for steps in [1, 2, 40, 700]:
+        with subtests.test(steps=steps):
+            generator = np.random.default_rng(steps)
+            start = drawn(generator, 3, 2)
+            values = generator.normal(size=(steps, 2))
+            if steps > 2:
+                values[1] = np.nan
+            track = filter_states(start, values, added=0.3)
+            onward, observation, process, noise = start.matrices
+            mean, covariance = start.start, np.array(start.initial_covariance)
+            for step, value in enumerate(values):
+                if not np.isnan(value).any():
+                    gain = (
+                        covariance
+                        @ observation.T
+                        @ np.linalg.inv(observation @ covariance @ observation.T + noise + 0.3 * np.eye(2))
+                    )
+                    mean = mean + gain @ (value - observation @ mean)
+                    covariance = covariance - gain @ observation @ covariance
+                np.testing.assert_allclose(track.value[step], mean, atol=1e-8)
+                np.testing.assert_allclose(track.deviation[step] ** 2, np.diagonal(covariance), atol=1e-8)
+                mean, covariance = onward @ mean, onward @ covariance @ onward.T + process
 
 
 def test_a_smoother_far_from_both_ends_and_over_stretches() -> None:
@@ -105,9 +107,8 @@ def test_a_system_without_process_noise_in_a_fading_mode_is_fine() -> None:
     assert np.isfinite(smooth_states(model, np.ones((5, 1))).value).all()
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
+def test_models_that_are_refused(subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"transition": [[1.0, 0.0]]}, "square, n × n"),
         ({"transition": []}, "square, n × n"),
         ({"observation": [[1.0, 0.0]]}, r"of shape \(m, 1\)"),
@@ -119,17 +120,22 @@ def test_a_system_without_process_noise_in_a_fading_mode_is_fine() -> None:
         ({"initial_mean": [0.0, 1.0]}, r"of shape \(1,\)"),
         ({"initial_covariance": [[-1.0]]}, "positive semidefinite"),
         ({"cause": [1.0]}, r"cause must be of shape \(1, 1\)"),
-    ],
-    ids=str,
-)
-def test_models_that_are_refused(changed: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidArgument, match=said):
-        scalar(**changed)
-
-
-def test_covariances_must_be_symmetric() -> None:
+    ]
+    for changed, said in wrong:
+        with subtests.test(changed=changed, said=said), pytest.raises(InvalidArgument, match=said):
+            scalar(**changed)
     with pytest.raises(InvalidArgument, match="symmetric"):
         StateSpace(np.eye(2) * 0.5, [[1.0, 0.0]], [[1.0, 0.5], [0.0, 1.0]], [[1.0]])
+    with pytest.raises(InvalidArgument, match="steps × 1"):
+        filter_states(scalar(), np.zeros((4, 2)))
+    with pytest.raises(InvalidArgument, match="at least one period"):
+        filter_states(scalar(), [])
+    with pytest.raises(InvalidArgument, match="variance of at least 0"):
+        solve_steady(scalar(), added=-1.0)
+    with pytest.raises(InvalidArgument, match=r"of shape \(1, 1\)"):
+        error_with_gain(scalar(), np.zeros((2, 1)))
+    with pytest.raises(InvalidArgument, match="errors fade"):
+        error_with_gain(StateSpace([[1.2]], [[1.0]], [[1.0]], [[1.0]]), np.zeros((1, 1)))
 
 
 def test_systems_that_never_settle_are_refused_with_the_reason() -> None:
@@ -191,16 +197,3 @@ def test_exact_predictions_plus_noisy_surprises_give_measurements_back(known: An
         rows.append(row[:-1])
     recovered = np.linalg.solve(np.array(rows), seen[1:])
     np.testing.assert_allclose(recovered, values[:-1], atol=1e-9)
-
-
-def test_values_of_another_shape_are_refused() -> None:
-    with pytest.raises(InvalidArgument, match="steps × 1"):
-        filter_states(scalar(), np.zeros((4, 2)))
-    with pytest.raises(InvalidArgument, match="at least one period"):
-        filter_states(scalar(), [])
-    with pytest.raises(InvalidArgument, match="variance of at least 0"):
-        solve_steady(scalar(), added=-1.0)
-    with pytest.raises(InvalidArgument, match=r"of shape \(1, 1\)"):
-        error_with_gain(scalar(), np.zeros((2, 1)))
-    with pytest.raises(InvalidArgument, match="errors fade"):
-        error_with_gain(StateSpace([[1.2]], [[1.0]], [[1.0]], [[1.0]]), np.zeros((1, 1)))

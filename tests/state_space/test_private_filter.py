@@ -51,16 +51,20 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
         yield opened
 
 
-@pytest.mark.parametrize("relation", ["add_remove", "replace"])
-@pytest.mark.parametrize(
-    ("unit", "max_periods"), [(cdp.Event, None), (cdp.User, 3), (lambda relation: cdp.Window(4, relation), None)]
-)
-def test_touched_periods_are_those_of_every_other_release(unit: Any, max_periods: int | None, relation: str) -> None:
-    for horizon in (4, 5, 20):
-        protected: Unit = unit(relation=relation)
-        touched = touched_periods(protected, horizon=horizon, max_periods=max_periods)
-        known = per_period(protected, Bounds(horizon, max_periods), Contribution.change(1.0))
-        assert touched.periods == known.l1 == pytest.approx(known.l2**2)
+def test_touched_periods_are_those_of_every_other_release(subtests: pytest.Subtests) -> None:
+    units: list[tuple[Any, int | None]] = [
+        (cdp.Event, None),
+        (cdp.User, 3),
+        (lambda relation: cdp.Window(4, relation), None),
+    ]
+    for unit, max_periods in units:
+        for relation in ["add_remove", "replace"]:
+            with subtests.test(relation=relation, unit=unit, max_periods=max_periods):
+                for horizon in (4, 5, 20):
+                    protected: Unit = unit(relation=relation)
+                    touched = touched_periods(protected, horizon=horizon, max_periods=max_periods)
+                    known = per_period(protected, Bounds(horizon, max_periods), Contribution.change(1.0))
+                    assert touched.periods == known.l1 == pytest.approx(known.l2**2)
 
 
 def brute_force(model: StateSpace, horizon: int, steps: tuple[int, ...]) -> tuple[float, float]:
@@ -76,25 +80,26 @@ def brute_force(model: StateSpace, horizon: int, steps: tuple[int, ...]) -> tupl
     return most[0], most[1]
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_causes_reach_no_farther_than_stated(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    model = replace(
-        drawn(generator, 2 + seed % 2, 1 + seed % 2), cause=generator.normal(size=(2 + seed % 2, 1 + seed % 2))
-    )
-    horizon = 7
-    for count, together in ((1, True), (3, True), (2, False), (3, False)):
-        stated = cause_sensitivity(model, CausedChange(1.0), Touched(count, together), horizon=horizon)
-        places = (
-            [tuple(range(first, first + count)) for first in range(horizon - count + 1)]
-            if together
-            else list(itertools.combinations(range(horizon), count))
-        )
-        found = [brute_force(model, horizon, steps) for steps in places]
-        assert max(l1 for l1, _ in found) <= stated.l1
-        assert max(l2 for _, l2 in found) <= stated.l2
-        if count == 1 and response_is_one_input(model):
-            assert max(l2 for _, l2 in found) == pytest.approx(stated.l2, rel=1e-8)
+def test_causes_reach_no_farther_than_stated(subtests: pytest.Subtests) -> None:
+    for seed in range(6):
+        with subtests.test(seed=seed):
+            generator = np.random.default_rng(seed)
+            model = replace(
+                drawn(generator, 2 + seed % 2, 1 + seed % 2), cause=generator.normal(size=(2 + seed % 2, 1 + seed % 2))
+            )
+            horizon = 7
+            for count, together in ((1, True), (3, True), (2, False), (3, False)):
+                stated = cause_sensitivity(model, CausedChange(1.0), Touched(count, together), horizon=horizon)
+                places = (
+                    [tuple(range(first, first + count)) for first in range(horizon - count + 1)]
+                    if together
+                    else list(itertools.combinations(range(horizon), count))
+                )
+                found = [brute_force(model, horizon, steps) for steps in places]
+                assert max(l1 for l1, _ in found) <= stated.l1
+                assert max(l2 for _, l2 in found) <= stated.l2
+                if count == 1 and response_is_one_input(model):
+                    assert max(l2 for _, l2 in found) == pytest.approx(stated.l2, rel=1e-8)
 
 
 def response_is_one_input(model: StateSpace) -> bool:

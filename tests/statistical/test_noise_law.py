@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from tests.audit.mutants.catalogue import shuffle_naively
 from tests.conftest import Trials
 
-from chronodp.audit.mutants.catalogue import shuffle_naively
 from chronodp.privacy import Grid
 from chronodp.randomness import KeystreamEntropy, secure
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from chronodp.audit.exact import Finding, Mechanism, compare_outcomes, examine
-from chronodp.audit.orders import Orders
 from chronodp.randomness import Entropy
 from chronodp.temporal import Backward, BlockShuffle, Forward, NoisySort, Threshold
 from chronodp.temporal.published.dispatch import choose_threshold
 from chronodp.temporal.published.observer import backward_rules_out, forward_rules_out, threshold_rules_out
+from tests.audit.orders import Orders
 from tests.conftest import SCALE
 from tests.rounding import FUNCTION
 

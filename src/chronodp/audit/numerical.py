@@ -9,9 +9,8 @@ two tails of Z at half-integers. Tails are computed with 60 digits, so grids of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -23,7 +22,7 @@ from chronodp.audit.case import AuditCase, Curve, Reached, Unfit
 from chronodp.audit.enumerated_entropy import EnumeratedEntropy
 from chronodp.randomness import Shape
 
-__all__ = ["GridNoise", "Impulses", "Linear", "OnGrid", "person_changes"]
+__all__ = ["GridNoise", "Impulses", "Linear", "OnGrid"]
 
 Floats = NDArray[np.float64]
 Law: TypeAlias = Literal["laplace", "gaussian"]
@@ -234,12 +233,6 @@ def _least_move(noise_of: Floats, change: Floats, law: Law) -> float:
 
 def _flat(output: object) -> Floats:
     return np.ravel(np.asarray(output, dtype=np.float64))
-
-
-def person_changes(horizon: int, periods: int) -> Iterator[tuple[float, ...]]:
-    """Yield what a person who adds 1 in so many periods can change."""
-    for places in combinations(range(horizon), periods):
-        yield tuple(float(place in places) for place in range(horizon))
 
 
 def _curve(epsilon: float, delta: Callable[[float], float]) -> Curve:

@@ -1,24 +1,19 @@
-"""The whole audit: every mechanism, every mutant, every attack; and whether it came out as it must."""
+"""An audit of several cases, and where a user's own cases are found."""
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from chronodp.audit.allowance import Allowance
-from chronodp.audit.attacks import ATTACKS, Attempt
 from chronodp.audit.case import AuditCase
 from chronodp.audit.judging import Verdict, judge_all
-from chronodp.audit.mutants import MUTANTS, Mutant
-from chronodp.audit.registry import entries
 from chronodp.errors import InvalidArgument
-from chronodp.report import watched
 
-__all__ = ["Audit", "audit", "audit_cases"]
-
-_TRIALS = 120
+__all__ = ["Audit", "audit_cases", "find_case"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,94 +21,19 @@ class Audit:
     """What an audit found.
 
     Attributes:
-        verdicts: of mechanisms.
-        mutants: of each mutant, the verdict of the sound mechanism and of the broken one.
-        attempts: of the attacks.
+        verdicts: one for each case.
     """
 
     verdicts: tuple[Verdict, ...]
-    mutants: tuple[tuple[Mutant, Verdict, Verdict], ...] = ()
-    attempts: tuple[Attempt, ...] = ()
 
     @property
-    def as_it_must(self) -> bool:
-        """Whether every claim stands, every mutant is caught, and every attack breaks the naive version alone."""
-        return (
-            all(verdict.passed for verdict in self.verdicts)
-            and all(sound.passed and broken.outcome == "refuted" for _, sound, broken in self.mutants)
-            and all(attempt.breaks_naive and not attempt.breaks_ours for attempt in self.attempts)
-        )
+    def passed(self) -> bool:
+        """Whether every claim stands."""
+        return all(verdict.passed for verdict in self.verdicts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; a number that is not finite becomes a text."""
-        return {
-            "as_it_must": self.as_it_must,
-            "mechanisms": [_plain(verdict) for verdict in self.verdicts],
-            "mutants": [
-                {
-                    "name": mutant.name,
-                    "caught": broken.outcome == "refuted",
-                    "sound": _plain(one),
-                    "broken": _plain(broken),
-                }
-                for mutant, one, broken in self.mutants
-            ],
-            "attacks": [
-                {
-                    "name": attempt.name,
-                    "naive": attempt.naive,
-                    "ceiling": attempt.ceiling,
-                    "naive_hits": attempt.naive_hits,
-                    "naive_guesses": attempt.naive_guesses,
-                    "our_hits": attempt.our_hits,
-                    "our_guesses": attempt.our_guesses,
-                }
-                for attempt in self.attempts
-            ],
-        }
-
-
-def audit(
-    name: str = "",
-    *,
-    allowance: Allowance | None = None,
-    within: float = math.inf,
-    progress: Callable[[float], None] | None = None,
-) -> Audit:
-    """Audit every mechanism, mutant and attack; or those whose name holds a text.
-
-    Args:
-        name: part of a name; everything if empty.
-        allowance: of each attack by samples; a few seconds each by default.
-        within: seconds after which nothing else is begun; what is left is listed as not reached.
-        progress: told which fraction is done; a bar on the terminal if not given.
-    """
-    given = Allowance(seconds=5.0) if allowance is None else allowance
-    wanted = name.casefold()
-    cases = [
-        case
-        for entry in entries()
-        for case in entry.cases()
-        if wanted in entry.name.casefold() or wanted in case.name.casefold()
-    ]
-    broken = [mutant for mutant in MUTANTS if wanted in mutant.name.casefold()]
-    if not cases and not broken:
-        known = ", ".join(entry.name for entry in entries())
-        raise InvalidArgument(
-            "mechanism", name, f"part of the name of a mechanism or mutant, or module:object; there are {known}"
-        )
-    line = [*cases, *(case for mutant in broken for case in mutant.cases)]
-    attacks = ATTACKS if not wanted and within == math.inf else ()
-    with watched(progress, "Auditing") as tell:
-        share = len(line) / (len(line) + 2 * len(attacks))
-        found = judge_all(line, given, within=within, progress=lambda fraction: tell(share * fraction))
-        attempts = []
-        for done, attack in enumerate(attacks):
-            tell(share + (1 - share) * done / len(attacks))
-            attempts.append(attack(_TRIALS))
-    rest = found[len(cases) :]
-    pairs = zip(broken, rest[::2], rest[1::2], strict=True)
-    return Audit(tuple(found[: len(cases)]), tuple(pairs), tuple(attempts))
+        return {"passed": self.passed, "mechanisms": [_plain(verdict) for verdict in self.verdicts]}
 
 
 def audit_cases(
@@ -123,9 +43,32 @@ def audit_cases(
     within: float = math.inf,
     progress: Callable[[float], None] | None = None,
 ) -> Audit:
-    """Audit cases of a user's own."""
+    """Audit cases.
+
+    Args:
+        cases: what to audit.
+        allowance: of each attack; 20 seconds of samples by default.
+        within: seconds after which nothing else is begun; what is left is listed as not reached.
+        progress: told which fraction is done; a bar on the terminal if not given.
+    """
     given = Allowance(seconds=20.0) if allowance is None else allowance
     return Audit(tuple(judge_all(cases, given, within=within, progress=progress)))
+
+
+def find_case(address: str) -> tuple[AuditCase, ...]:
+    """Return the cases of ``module:object``: an AuditCase, several, or a function that makes them."""
+    allowed = "module:object, where object is an AuditCase, a list of them, or a function that returns them"
+    module, _, name = address.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidArgument("mechanism", address, f"{allowed} ({error})") from error
+    if not isinstance(found, AuditCase) and callable(found):
+        found = found()
+    made = (found,) if isinstance(found, AuditCase) else found
+    if not isinstance(made, list | tuple) or not made or not all(isinstance(one, AuditCase) for one in made):
+        raise InvalidArgument("mechanism", address, allowed)
+    return tuple(made)
 
 
 def _plain(verdict: Verdict) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``chronodp audit``: every promise attacked, and the mistakes that must be caught."""
+"""``chronodp audit``: the claim of a mechanism of one's own attacked."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from chronodp.cli.terminal import print_json, terminal
 if TYPE_CHECKING:
     from chronodp.audit import Audit, Verdict
 
-__all__ = ["audit"]
+__all__ = ["add_verdict", "audit", "verdict_table"]
 
 
 def audit(
     mechanism: Annotated[
-        str, typer.Argument(help="Part of a mechanism's name; or module:object, for one of your own. All if left out.")
-    ] = "",
-    seconds: Annotated[float | None, typer.Option(help="How long each attack by samples may take.")] = None,
+        str, typer.Argument(help="module:object, where object is an AuditCase, a list of them, or a function of them.")
+    ],
+    seconds: Annotated[float, typer.Option(help="How long each attack by samples may take.")] = 20.0,
     within: Annotated[float | None, typer.Option(help="Seconds after which nothing else is begun.")] = None,
     error: Annotated[
         float, typer.Option(help="Probability of calling a true claim refuted, for each mechanism.")
@@ -31,76 +31,47 @@ def audit(
     page: Annotated[Path | None, typer.Option(help="Write an HTML page with privacy curves.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Attack every claim: exactly, numerically and by samples; see mutants caught and attacks fail.
+    """Attack the claim of your own mechanism: exactly, numerically and by samples.
 
-    Exit code 1 if a claim is refuted or cannot be judged, a mutant is not caught, or an attack succeeds.
+    Exit code 1 if a claim is refuted or cannot be judged.
 
     **Examples**
 
-    `chronodp audit`
-
-    `chronodp audit shuffle --json`
-
-    `chronodp audit --within 30`
-
     `chronodp audit mymodule:case --seconds 60`
-    """
-    from chronodp.audit import Allowance, audit as run_audit, audit_cases, find_case, report_audit
 
-    limit = math.inf if within is None else within
-    if ":" in mechanism:
-        sys.path.insert(0, str(Path.cwd()))
-        own = Allowance(seconds=seconds or 20.0, samples=10_000_000, error=error)
-        found = audit_cases(find_case(mechanism), allowance=own, within=limit)
-    else:
-        found = run_audit(mechanism, allowance=Allowance(seconds=seconds or 5.0, error=error), within=limit)
+    `chronodp audit mymodule:cases --within 30 --json`
+    """
+    from chronodp.audit import Allowance, audit_cases, find_case, report_audit
+
+    sys.path.insert(0, str(Path.cwd()))
+    found = audit_cases(
+        find_case(mechanism),
+        allowance=Allowance(seconds=seconds, samples=10_000_000, error=error),
+        within=math.inf if within is None else within,
+    )
     if page is not None:
         report_audit(found, page)
     if as_json:
         print_json(found.to_dict(), indent=2)
     else:
         _show(found)
-    if not found.as_it_must:
+    if not found.passed:
         raise typer.Exit(1)
 
 
 def _show(found: Audit) -> None:
     console = terminal()
-    if found.verdicts:
-        table = _table("Mechanisms", "mechanism")
-        for verdict in found.verdicts:
-            _add(table, verdict.case.name, verdict, good=verdict.passed)
-        console.print(table)
-    if found.mutants:
-        table = _table("Mutants, which must be refuted", "mistake")
-        for mutant, sound, broken in found.mutants:
-            _add(table, mutant.name, broken, good=broken.outcome == "refuted")
-            if not sound.passed:
-                _add(table, f"{mutant.name}, without the mistake", sound, good=False)
-        console.print(table)
-    if found.attempts:
-        table = Table(
-            "attack", "against", "right guesses", "here", "most that ε allows", title="Attacks from end to end"
-        )
-        for attempt in found.attempts:
-            table.add_row(
-                attempt.name,
-                attempt.naive,
-                f"{attempt.naive_hits}/{attempt.naive_guesses}",
-                f"{attempt.our_hits}/{attempt.our_guesses}",
-                f"{attempt.ceiling:.1%}",
-                style=None if attempt.breaks_naive and not attempt.breaks_ours else "bold red",
-            )
-        console.print(table)
-    reasons = {verdict.case.name: verdict.reason for verdict in found.verdicts if verdict.reason}
-    for name, reason in reasons.items():
+    table = verdict_table("Mechanisms", "mechanism")
+    for verdict in found.verdicts:
+        add_verdict(table, verdict.case.name, verdict, good=verdict.passed)
+    console.print(table)
+    for name, reason in {verdict.case.name: verdict.reason for verdict in found.verdicts if verdict.reason}.items():
         console.print(f"{name} cannot be judged: {reason}.")
-    caught = sum(broken.outcome == "refuted" for _, _, broken in found.mutants)
-    stand = sum(verdict.passed for verdict in found.verdicts)
-    console.print(f"{stand} of {len(found.verdicts)} claims stand; {caught} of {len(found.mutants)} mutants caught.")
+    console.print(f"{sum(verdict.passed for verdict in found.verdicts)} of {len(found.verdicts)} claims stand.")
 
 
-def _table(title: str, first: str) -> Table:
+def verdict_table(title: str, first: str) -> Table:
+    """Return a table to which verdicts are added."""
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column(first, ratio=1)
     for name in ("claimed ε", "δ", "proved ε ≥", "exact"):
@@ -109,7 +80,8 @@ def _table(title: str, first: str) -> Table:
     return table
 
 
-def _add(table: Table, name: str, verdict: Verdict, *, good: bool) -> None:
+def add_verdict(table: Table, name: str, verdict: Verdict, *, good: bool) -> None:
+    """Add a row, in red if it is not as it must be."""
     case = verdict.case
     table.add_row(
         name,

@@ -5,7 +5,6 @@ Nothing here can spend or draw: the room imports neither the ledger nor randomne
 
 from chronodp.postprocess.baseline_medians import (
     bonferroni_median_sets as bonferroni_median_sets,
-    median_half as median_half,
     median_sets as median_sets,
 )
 from chronodp.postprocess.columns import (
@@ -23,18 +22,10 @@ from chronodp.postprocess.fieller import (
     mixed_sets as mixed_sets,
     quadratic_sets as quadratic_sets,
 )
-from chronodp.postprocess.isotonic import grow, tighten_band as tighten_band
+from chronodp.postprocess.isotonic import grow
 from chronodp.postprocess.kalman import kalman_filter, kalman_smoother
 from chronodp.postprocess.likelihood import likeliest as likeliest, log_likelihood as log_likelihood
 from chronodp.postprocess.motion import Motion as Motion, RandomWalk, Trend
-from chronodp.postprocess.moving_average import (
-    NoiseOnAverages,
-    NoiseOnReadings,
-    Placement as Placement,
-    average_error as average_error,
-    compare_averages,
-    plot_averages as plot_averages,
-)
 from chronodp.postprocess.recursions import chain as chain
 from chronodp.postprocess.simultaneous import simultaneous_level as simultaneous_level
 from chronodp.postprocess.smoothing import (
@@ -49,7 +40,6 @@ from chronodp.postprocess.smoothing import (
 from chronodp.postprocess.suppression import (
     given_publication as given_publication,
     published_level as published_level,
-    reliable_points as reliable_points,
     reliable_relative as reliable_relative,
 )
 from chronodp.postprocess.tails import (
@@ -62,8 +52,6 @@ from chronodp.postprocess.tails import (
 
 __all__ = [
     "Growing",
-    "NoiseOnAverages",
-    "NoiseOnReadings",
     "NonNegative",
     "RandomWalk",
     "Tier",
@@ -71,7 +59,6 @@ __all__ = [
     "add_up",
     "clip_at_zero",
     "clipping_bias",
-    "compare_averages",
     "grow",
     "kalman_filter",
     "kalman_smoother",

@@ -26,21 +26,9 @@ from chronodp.postprocess.worst_medians import (
     worst_half,
 )
 
-__all__ = ["bonferroni_median_sets", "median_half", "median_reach", "median_sets"]
+__all__ = ["bonferroni_median_sets", "median_reach", "median_sets"]
 
 _DIRECTIONS = 1024
-
-
-def median_half(law: Law, weeks: int, level: float) -> float:
-    """Return h such that the median of ``weeks`` numbers with independent noise of scale 1 is off by at most h.
-
-    It is with probability ``level`` at least, whatever the true numbers are; for some, one side uses its whole half.
-
-    >>> [round(median_half("gaussian", weeks, 0.95), 5) for weeks in (1, 2, 5)]
-    [1.95996, 1.3859, 2.39089]
-    """
-    _check_weeks(weeks)
-    return worst_half(law, weeks, level)
 
 
 def median_sets(

@@ -10,11 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chronodp.errors import InvalidArgument
 from chronodp.postprocess.columns import Floats, as_columns, as_deviations
 from chronodp.privacy import check_flag, check_number
 
-__all__ = ["grow", "tighten_band"]
+__all__ = ["grow"]
 
 
 def grow(values: ArrayLike, *, deviation: ArrayLike = 1.0, least: float | None = 0.0, whole: bool = False) -> Floats:
@@ -65,26 +64,3 @@ def grow(values: ArrayLike, *, deviation: ArrayLike = 1.0, least: float | None =
     if least is not None:
         fitted = np.maximum(fitted, least)
     return np.rint(fitted) + 0.0 if whole else fitted
-
-
-def tighten_band(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
-    """Return a simultaneous band of a series that never falls, made as narrow as that allows.
-
-    The lower end becomes the highest so far, the upper end the lowest from here on, where
-
-    * the band must hold the whole series at once with its probability; it then still does, with the same.
-
-    Intervals that hold each period by itself must not be put through this: the highest of many lower ends is above
-    the truth far more often than each alone. Where the ends cross, the band has missed the truth for certain: they
-    are left as they come.
-
-    >>> low, high = tighten_band([0.0, 2.0, 1.0], [4.0, 3.0, 9.0])
-    >>> low.ravel().tolist(), high.ravel().tolist()
-    ([0.0, 2.0, 2.0], [3.0, 3.0, 9.0])
-    """
-    low, high = as_columns("lower", lower), as_columns("upper", upper)
-    if low.shape != high.shape:
-        raise InvalidArgument("upper", f"shape {high.shape}", f"of the shape of lower, {low.shape}")
-    rising: Floats = np.maximum.accumulate(low, axis=0)
-    falling: Floats = np.minimum.accumulate(high[::-1], axis=0)[::-1]
-    return rising, falling

@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.columns import Floats
-from chronodp.postprocess.fieller import FiellerSets
 from chronodp.postprocess.tails import Law
 
-__all__ = ["given_publication", "published_level", "reliable_points", "reliable_relative"]
+__all__ = ["given_publication", "published_level", "reliable_relative"]
 
 Bools: TypeAlias = NDArray[np.bool_]
 
@@ -34,17 +33,6 @@ def reliable_relative(value: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, r
     middle = np.asarray(value, np.float64)
     half = np.maximum(middle - np.asarray(lower, np.float64), np.asarray(upper, np.float64) - middle)
     found: Bools = np.isfinite(half) & (half <= relative * np.abs(middle))
-    return found
-
-
-def reliable_points(sets: FiellerSets, *, points: float) -> Bools:
-    """Return where the set, made at level 1 - chance, is an interval within ± ``points`` of the value.
-
-    So the true ratio is more than ``points`` away with probability ``chance`` at most, before anything is left out.
-    """
-    _check_positive("points", points)
-    near = (sets.value - sets.lower <= points) & (sets.upper - sets.value <= points)
-    found: Bools = near & (sets.kind == "interval")
     return found
 
 

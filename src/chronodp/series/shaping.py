@@ -23,7 +23,7 @@ from chronodp.series.shapes.tree import Tree
 __all__ = ["LONGEST_FILTER", "ReleasedShape", "draw_noise", "filter_draws", "rounding_bound"]
 
 ReleasedShape: TypeAlias = OngoingShape | SquareRoot | Banded | Differenced
-"""Shapes whose noise can be made: all but the group algebra, which is no causal matrix."""
+"""Shapes whose noise can be made."""
 
 LONGEST_FILTER = 2**14
 """Periods up to which shapes without a recursion are used: their noise costs (periods)² / 256."""

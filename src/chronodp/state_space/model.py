@@ -12,10 +12,9 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Floats
 from chronodp.privacy import document, settle
 
-__all__ = ["Matrix", "StateSpace", "Vector"]
+__all__ = ["Matrix", "StateSpace"]
 
 Matrix = tuple[tuple[float, ...], ...]
-Vector = tuple[float, ...]
 
 _LARGEST = 1e50
 _ROUNDING = 1e-12  # of a matrix's size: what is taken for rounding in symmetry and eigenvalues

@@ -9,38 +9,39 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.audit.key_rules import Weighted
+from tests.audit.key_walks import gaussian_above
+from tests.selection.keys.alone import alone_delta, alone_threshold
 
 from chronodp.accounting import gaussian
-from chronodp.audit.key_rules import Weighted
-from chronodp.audit.key_walks import gaussian_above
-from chronodp.selection.keys import Held, OptimalRule, Round, alone_delta, alone_threshold, threshold_for, weights_of
+from chronodp.selection.keys import Held, OptimalRule, Round, threshold_for, weights_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "keys"
 ROWS: list[dict[str, Any]] = json.loads((GOLDEN / "gaussian_thresholds.json").read_text())["rows"]
 TRAPS: dict[str, Any] = json.loads((GOLDEN / "traps.json").read_text())
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['eps']}, {row['m']} keys")
-def test_thresholds_and_exact_delta_are_the_reference_ones(row: dict[str, Any]) -> None:
-    sigma, threshold = row["halves"]
-    assert alone_threshold(sigma, row["delta"] / 2, row["m"]) == pytest.approx(threshold, rel=1e-12)
-    best, least = row["exact"]
-    assert alone_delta(row["eps"], best, least, row["m"]) == pytest.approx(row["delta"], rel=1e-11)
-    # the exact price is never above the sum of noise and failure
-    assert alone_delta(row["eps"], sigma, threshold, row["m"]) <= row["delta"]
+def test_thresholds_and_exact_delta_are_the_reference_ones(subtests: pytest.Subtests) -> None:
+    for row in ROWS:
+        with subtests.test(row=row):
+            sigma, threshold = row["halves"]
+            assert alone_threshold(sigma, row["delta"] / 2, row["m"]) == pytest.approx(threshold, rel=1e-12)
+            best, least = row["exact"]
+            assert alone_delta(row["eps"], best, least, row["m"]) == pytest.approx(row["delta"], rel=1e-11)
+            # the exact price is never above the sum of noise and failure
+            assert alone_delta(row["eps"], sigma, threshold, row["m"]) <= row["delta"]
+    for row in TRAPS["golden_ledger_form"]:
+        with subtests.test(row=row):
+            found = alone_threshold(float(row["sigma"]), 0.4 * float(row["delta"]), row["m"])
+            assert found == pytest.approx(float(row["tau"]), rel=1e-12)
 
 
-@pytest.mark.parametrize("row", TRAPS["golden_ledger_form"], ids=lambda row: f"{row['m']} keys")
-def test_the_ledger_form_is_the_reference_one(row: dict[str, Any]) -> None:
-    found = alone_threshold(float(row["sigma"]), 0.4 * float(row["delta"]), row["m"])
-    assert found == pytest.approx(float(row["tau"]), rel=1e-12)
-
-
-@pytest.mark.parametrize("keys", [1, 2, 10, 30])
-def test_the_threshold_of_one_key_fails_people_of_many(keys: int) -> None:
-    sigma, threshold = ROWS[0]["exact"]
-    wanted = TRAPS["one_key_gaussian_with_m_keys"][str(keys)]
-    assert alone_delta(1.0, sigma, threshold, keys) == pytest.approx(wanted, rel=1e-9)
+def test_the_threshold_of_one_key_fails_people_of_many(subtests: pytest.Subtests) -> None:
+    for keys in [1, 2, 10, 30]:
+        with subtests.test(keys=keys):
+            sigma, threshold = ROWS[0]["exact"]
+            wanted = TRAPS["one_key_gaussian_with_m_keys"][str(keys)]
+            assert alone_delta(1.0, sigma, threshold, keys) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_a_threshold_rounded_to_the_nearest_whole_number_fails() -> None:
@@ -52,24 +53,26 @@ def test_a_threshold_rounded_to_the_nearest_whole_number_fails() -> None:
     assert threshold_for(wanted["sigma"], Fraction(1, 10**6), Held((1,))) == 22
 
 
-@pytest.mark.parametrize("keys", [2, 10, 50])
-def test_weights_need_the_threshold_of_all_their_keys(keys: int) -> None:
-    sigma, threshold = ROWS[0]["exact"]
-    delta = math.erfc((threshold - 1) / sigma / math.sqrt(2)) / 2
-    weight = weights_of(keys)[-1] / 2**16
-    each = math.erfc((threshold - weight) / sigma / math.sqrt(2)) / 2
-    told = -math.expm1(keys * math.log1p(-each))
-    assert told == pytest.approx(TRAPS["weights_threshold_of_one_key_only"][str(keys)], rel=1e-3)
-    assert told > delta
+def test_weights_need_the_threshold_of_all_their_keys(subtests: pytest.Subtests) -> None:
+    for keys in [2, 10, 50]:
+        with subtests.test(keys=keys):
+            sigma, threshold = ROWS[0]["exact"]
+            delta = math.erfc((threshold - 1) / sigma / math.sqrt(2)) / 2
+            weight = weights_of(keys)[-1] / 2**16
+            each = math.erfc((threshold - weight) / sigma / math.sqrt(2)) / 2
+            told = -math.expm1(keys * math.log1p(-each))
+            assert told == pytest.approx(TRAPS["weights_threshold_of_one_key_only"][str(keys)], rel=1e-3)
+            assert told > delta
 
 
-@pytest.mark.parametrize("row", TRAPS["inside_a_gdp_budget"], ids=lambda row: f"{row['mu']:.2f}, {row['m']} keys")
-def test_in_a_gaussian_budget_the_optimal_rule_needs_three_times_the_people(row: dict[str, Any]) -> None:
-    people = OptimalRule(row["e0"] * row["m"], 4e-7, row["m"]).people_needed()
-    threshold = alone_threshold(math.sqrt(row["m"]) / row["mu"], 4e-7, row["m"])
-    assert people == row["half_optimal_rule"]
-    assert threshold == pytest.approx(row["gaussian_tau"], rel=1e-12)
-    assert people > 3 * threshold - 1
+def test_in_a_gaussian_budget_the_optimal_rule_needs_three_times_the_people(subtests: pytest.Subtests) -> None:
+    for row in TRAPS["inside_a_gdp_budget"]:
+        with subtests.test(row=row):
+            people = OptimalRule(row["e0"] * row["m"], 4e-7, row["m"]).people_needed()
+            threshold = alone_threshold(math.sqrt(row["m"]) / row["mu"], 4e-7, row["m"])
+            assert people == row["half_optimal_rule"]
+            assert threshold == pytest.approx(row["gaussian_tau"], rel=1e-12)
+            assert people > 3 * threshold - 1
 
 
 def test_bought_alone_a_set_costs_less_than_noise_and_failure_added() -> None:

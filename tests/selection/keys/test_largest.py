@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.audit.key_rules import Peeled
+from tests.audit.mutants.keys import tell_no_more
 from tests.conftest import SCALE
 
 from chronodp.audit.exact import Outcomes
-from chronodp.audit.key_rules import Peeled
-from chronodp.audit.mutants.keys import tell_no_more
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import ApproximateCost, dump, load
+from chronodp.privacy import ApproximateCost
 from chronodp.randomness import seeded
 from chronodp.selection.keys import Decided, Peel
 
@@ -78,13 +78,14 @@ def excess(here: dict[Any, float], there: dict[Any, float], factor: float) -> fl
 CASES = [case for case in WANTED["enumeration"] if case["kbar"] == 2 or case["k"] == 1]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_worst_of_small_tables_is_delta_over_one_more(case: dict[str, Any]) -> None:
-    peel = Peel(case["eps"], case["delta"], case["k"], case["kbar"])
-    assert peel.cost == ApproximateCost(case["price_eps"], case["delta"])
-    found = worst(Peeled(peel), neighbours(1, case["kbar"] + 1))
-    assert found <= case["delta"] / (1 + case["delta"])
-    assert found == pytest.approx(case["worst_delta"], rel=1e-4)
+def test_worst_of_small_tables_is_delta_over_one_more(subtests: pytest.Subtests) -> None:
+    for case in CASES:
+        with subtests.test(case=case):
+            peel = Peel(case["eps"], case["delta"], case["k"], case["kbar"])
+            assert peel.cost == ApproximateCost(case["price_eps"], case["delta"])
+            found = worst(Peeled(peel), neighbours(1, case["kbar"] + 1))
+            assert found <= case["delta"] / (1 + case["delta"])
+            assert found == pytest.approx(case["worst_delta"], rel=1e-4)
 
 
 @pytest.mark.long
@@ -130,15 +131,8 @@ def test_a_list_ends_the_same_way_when_candidates_run_out() -> None:
     assert peel.decide([1000, 0, 900], seeded(1)) == (0, 2)
     assert peel.decide([], seeded(1)) == ()
     assert peel.decide([0, 0], seeded(1)) == ()
-
-
-def test_counts_of_any_size_are_drawn_by_their_order() -> None:
     peel = Peel(0.1, 1e-6, 2, 10)
     assert peel.decide([10**6, 2**62, 5 * 10**5, 3], seeded(1)) == (1, 0)
-
-
-def test_a_key_must_lead_as_the_reference_says() -> None:
-    assert Peel(0.1, 1e-6, 10, 1000).lead == pytest.approx(1 + 10 * math.log(1e9), rel=1e-6)
 
 
 def test_the_slope_is_never_steeper_than_paid_for() -> None:
@@ -146,29 +140,20 @@ def test_the_slope_is_never_steeper_than_paid_for() -> None:
         peel = Peel(epsilon, 1e-9, 2, 100)
         slope = Fraction(peel.slope) * 2**peel.bits
         assert Fraction(epsilon) * (1 - Fraction(1, 2**20)) <= slope <= Fraction(epsilon)
+    assert Peel(0.1, 1e-6, 10, 1000).lead == pytest.approx(1 + 10 * math.log(1e9), rel=1e-6)
 
 
-def test_the_stored_peel_is_read_back() -> None:
-    peel = Peel(0.1, 1e-6, 10, 1000, replace=True)
-    assert load(dump(peel), Peel) == peel
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
+def test_bad_numbers_are_refused(subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[str, tuple[Any, ...]]] = [
         ("epsilon", (0.0, 1e-6, 1, 1)),
         ("epsilon", (1e-9, 1e-12, 1, 1)),
         ("delta", (0.1, 0.5, 2, 2)),
         ("k", (1.0, 1e-6, 0, 1)),
         ("candidates", (1.0, 1e-6, 3, 2)),
         ("replace", (1.0, 1e-6, 3, 3, 1)),
-    ],
-)
-def test_bad_numbers_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(InvalidArgument, match=name):
-        Peel(*arguments)
-
-
-def test_what_is_no_list_of_counts_is_refused() -> None:
+    ]
+    for name, arguments in wrong:
+        with subtests.test(name=name, arguments=arguments), pytest.raises(InvalidArgument, match=name):
+            Peel(*arguments)
     with pytest.raises(InvalidArgument, match="counts must be whole numbers"):
         Peel(1.0, 1e-6, 1, 1).decide([[1, 2]], seeded(1))

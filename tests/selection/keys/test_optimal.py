@@ -14,12 +14,12 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.audit.key_rules import People, ruled
 
 from chronodp.accounting import gather
 from chronodp.audit.exact import compare_outcomes
-from chronodp.audit.key_rules import People, ruled
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import ApproximateCost, RepeatedCost, decimal_value, dump, load
+from chronodp.privacy import ApproximateCost, RepeatedCost, decimal_value
 from chronodp.randomness import seeded
 from chronodp.selection.keys import OptimalRule
 
@@ -29,15 +29,16 @@ ENUMERATED: list[dict[str, Any]] = json.loads((GOLDEN / "enumeration.json").read
 TRAPS: dict[str, Any] = json.loads((GOLDEN / "traps.json").read_text())
 
 
-@pytest.mark.parametrize("wanted", RULE["tables"], ids=lambda row: f"{row['eps']}, {row['delta']}")
-def test_the_table_is_the_reference_one(wanted: dict[str, Any]) -> None:
-    rule = OptimalRule(float(wanted["eps"]), wanted["delta"], 1)
-    assert len(rule.table) == wanted["length"]
-    assert rule.people_needed() == wanted["half"]
-    for people, entry in wanted["P"].items():
-        assert rule.table[int(people)] == int(entry, 16)
-    for people, chance in wanted["pi"].items():
-        assert abs(Fraction(rule.table[int(people)], 2**128) - Fraction(chance)) < Fraction(1, 10**24)
+def test_the_table_is_the_reference_one(subtests: pytest.Subtests) -> None:
+    for wanted in RULE["tables"]:
+        with subtests.test(wanted=wanted):
+            rule = OptimalRule(float(wanted["eps"]), wanted["delta"], 1)
+            assert len(rule.table) == wanted["length"]
+            assert rule.people_needed() == wanted["half"]
+            for people, entry in wanted["P"].items():
+                assert rule.table[int(people)] == int(entry, 16)
+            for people, chance in wanted["pi"].items():
+                assert abs(Fraction(rule.table[int(people)], 2**128) - Fraction(chance)) < Fraction(1, 10**24)
 
 
 class Words:
@@ -68,31 +69,33 @@ def test_a_word_decides_by_its_last_bit() -> None:
     assert rule.decide([len(rule.table) - 1, 10**9], last).tolist() == [True, True]
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "most"), [(1.0, 1e-6, 1), (0.3, 1e-9, 1), (1.0, 1e-6, 10), (7.0, 0.2, 3)])
-def test_the_table_itself_satisfies_both_inequalities(epsilon: float, delta: float, most: int) -> None:
-    rule = OptimalRule(epsilon, delta, most)
-    exact = decimal_value(rule.each.epsilon)
-    with mpmath.workprec(500):
-        power = mpmath.exp(mpmath.mpf(exact.numerator) / exact.denominator)
-        factor = Fraction(int(mpmath.floor(mpmath.ldexp(power, 400))) - 1, 2**400)  # surely at most e^epsilon
-    failure = decimal_value(rule.each.delta) * 2**128
-    for fewer, more in itertools.pairwise(rule.table):
-        assert fewer < more
-        assert more <= factor * fewer + failure
-        assert 2**128 - fewer <= factor * (2**128 - more) + failure
+def test_the_table_itself_satisfies_both_inequalities(subtests: pytest.Subtests) -> None:
+    for epsilon, delta, most in [(1.0, 1e-6, 1), (0.3, 1e-9, 1), (1.0, 1e-6, 10), (7.0, 0.2, 3)]:
+        with subtests.test(epsilon=epsilon, delta=delta, most=most):
+            rule = OptimalRule(epsilon, delta, most)
+            exact = decimal_value(rule.each.epsilon)
+            with mpmath.workprec(500):
+                power = mpmath.exp(mpmath.mpf(exact.numerator) / exact.denominator)
+                factor = Fraction(int(mpmath.floor(mpmath.ldexp(power, 400))) - 1, 2**400)  # surely at most e^epsilon
+            failure = decimal_value(rule.each.delta) * 2**128
+            for fewer, more in itertools.pairwise(rule.table):
+                assert fewer < more
+                assert more <= factor * fewer + failure
+                assert 2**128 - fewer <= factor * (2**128 - more) + failure
 
 
-@pytest.mark.parametrize("most", [1, 2, 10, 50, 333])
-def test_all_keys_of_a_unit_cost_no_more_than_asked(most: int) -> None:
-    rule = OptimalRule(1.0, 1e-6, most)
-    each = rule.each
-    assert rule.cost == RepeatedCost(ApproximateCost(each.epsilon, each.delta), most)
-    assert decimal_value(each.epsilon) * most <= 1
-    assert 1 - (1 - decimal_value(each.delta)) ** most <= decimal_value(1e-6)
-    spent = gather(rule.cost)
-    assert spent.revealed <= 1e-6 * (1 + 2e-15 * (most == 1))  # one key keeps the delta as it was asked for
-    assert each.epsilon * most == pytest.approx(1.0, rel=1e-14)
-    assert spent.revealed == pytest.approx(1e-6, rel=1e-13)
+def test_all_keys_of_a_unit_cost_no_more_than_asked(subtests: pytest.Subtests) -> None:
+    for most in [1, 2, 10, 50, 333]:
+        with subtests.test(most=most):
+            rule = OptimalRule(1.0, 1e-6, most)
+            each = rule.each
+            assert rule.cost == RepeatedCost(ApproximateCost(each.epsilon, each.delta), most)
+            assert decimal_value(each.epsilon) * most <= 1
+            assert 1 - (1 - decimal_value(each.delta)) ** most <= decimal_value(1e-6)
+            spent = gather(rule.cost)
+            assert spent.revealed <= 1e-6 * (1 + 2e-15 * (most == 1))  # one key keeps the delta as it was asked for
+            assert each.epsilon * most == pytest.approx(1.0, rel=1e-14)
+            assert spent.revealed == pytest.approx(1e-6, rel=1e-13)
 
 
 def tables(people: int, choices: list[tuple[int, ...]]) -> Iterator[People]:
@@ -132,15 +135,18 @@ def test_two_keys_a_person_need_the_rule_of_two(name: str, most: int) -> None:
     assert (found <= Fraction(1, 20)) == wanted["within"]
 
 
-@pytest.mark.parametrize("keys", [1, 2, 10, 30])
-def test_the_one_key_rule_fails_people_of_many_keys_as_in_the_reference(keys: int) -> None:
-    rule = OptimalRule(1.0, 1e-6, 1)
-    delta, people = TRAPS["one_key_rule_with_m_keys"][str(keys)]
-    # n people who hold the same keys, and one more: outcomes are told by how many keys are published.
-    found = max(
-        _binomial(rule, count, keys) for count in (people - 1, people, people + 1) if count < len(rule.table) - 1
-    )
-    assert float(found) == pytest.approx(delta, rel=1e-9)
+def test_the_one_key_rule_fails_people_of_many_keys_as_in_the_reference(subtests: pytest.Subtests) -> None:
+    for keys in [1, 2, 10, 30]:
+        with subtests.test(keys=keys):
+            rule = OptimalRule(1.0, 1e-6, 1)
+            delta, people = TRAPS["one_key_rule_with_m_keys"][str(keys)]
+            # n people who hold the same keys, and one more: outcomes are told by how many keys are published.
+            found = max(
+                _binomial(rule, count, keys)
+                for count in (people - 1, people, people + 1)
+                if count < len(rule.table) - 1
+            )
+            assert float(found) == pytest.approx(delta, rel=1e-9)
 
 
 def _binomial(rule: OptimalRule, people: int, keys: int) -> Fraction:
@@ -167,28 +173,19 @@ def test_a_million_keys_are_decided_with_their_probability() -> None:
     assert rule.lone == 1e-6
 
 
-def test_the_stored_rule_is_read_back() -> None:
-    rule = OptimalRule(1.0, 1e-6, 4)
-    assert load(dump(rule), OptimalRule) == rule
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
+def test_bad_numbers_are_refused(subtests: pytest.Subtests) -> None:
+    no_counts: list[Any] = [[1.5], [[1, 2]], ["a"]]
+    for name, arguments in [
         ("epsilon", (0.0, 1e-6, 1)),
         ("epsilon", (1e-9, 1e-9, 1)),
         ("delta", (1.0, 0.0, 1)),
         ("delta", (1.0, 1e-39, 1)),
         ("most", (1.0, 1e-6, 0)),
-    ],
-)
-def test_bad_numbers_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(InvalidArgument, match=name):
-        OptimalRule(*arguments)
-
-
-@pytest.mark.parametrize("counts", [[1.5], [[1, 2]], ["a"]])
-def test_what_is_no_list_of_counts_is_refused_without_showing_it(counts: Any) -> None:
-    with pytest.raises(InvalidArgument, match="counts must be whole numbers") as refused:
-        OptimalRule(1.0, 1e-6, 1).decide(counts, seeded(1))
-    assert "1.5" not in str(refused.value)
+    ]:
+        with subtests.test(name=name, arguments=arguments), pytest.raises(InvalidArgument, match=name):
+            OptimalRule(*arguments)
+    for counts in no_counts:
+        with subtests.test(counts=counts):
+            with pytest.raises(InvalidArgument, match="counts must be whole numbers") as refused:
+                OptimalRule(1.0, 1e-6, 1).decide(counts, seeded(1))
+            assert "1.5" not in str(refused.value)

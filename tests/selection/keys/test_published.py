@@ -13,17 +13,18 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from tests.audit.cases.published_counts import Counted
+from tests.audit.mutants.key_habits import MUTANTS as HABITS, DaysApart
+from tests.audit.mutants.published_counts import MUTANTS
 from tests.conftest import SCALE
+from tests.selection.keys.alone import alone_threshold
 from tests.selection.keys.test_rounds import erfc_between
 
-from chronodp.audit.cases.published_counts import Counted
 from chronodp.audit.exact import Outcomes, compare_outcomes, examine, outcomes
-from chronodp.audit.mutants.key_habits import MUTANTS as HABITS, DaysApart
-from chronodp.audit.mutants.published_counts import MUTANTS
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import FailureCost, decimal_value, dump, load
+from chronodp.privacy import FailureCost, decimal_value
 from chronodp.randomness import seeded
-from chronodp.selection.keys import CountNoise, PublishedCounts, alone_threshold
+from chronodp.selection.keys import CountNoise, PublishedCounts
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "keys"
 FORMS: list[dict[str, Any]] = json.loads((GOLDEN / "ledger_form.json").read_text())
@@ -53,28 +54,30 @@ def passing(rule: PublishedCounts, noise: CountNoise, threshold: int) -> Any:
 
 
 # Every fifth has every number, and nearly every two of them together.
-@pytest.mark.parametrize(("rule", "noise"), SHIPPED if SCALE >= 1 else SHIPPED[::5], ids=str)
-def test_a_lone_key_passes_within_delta_by_interval_arithmetic(rule: PublishedCounts, noise: CountNoise) -> None:
-    before, mpmath.iv.prec = mpmath.iv.prec, 120
-    try:
-        exact, least = decimal_value(rule.delta), rule.threshold(noise)
-        allowed = mpmath.iv.mpf(exact.numerator) / exact.denominator
-        assert passing(rule, noise, least).b <= allowed.a
-        assert passing(rule, noise, least - 1).b > allowed.a  # and no threshold is higher than it has to be
-        assert passing(rule, noise, least).a <= rule.lone(noise) * (1 + 1e-12)
-        assert rule.lone(noise) <= rule.delta
-    finally:
-        mpmath.iv.prec = before
+def test_a_lone_key_passes_within_delta_by_interval_arithmetic(subtests: pytest.Subtests) -> None:
+    for rule, noise in SHIPPED if SCALE >= 1 else SHIPPED[::5]:
+        with subtests.test(rule=rule, noise=noise):
+            before, mpmath.iv.prec = mpmath.iv.prec, 120
+            try:
+                exact, least = decimal_value(rule.delta), rule.threshold(noise)
+                allowed = mpmath.iv.mpf(exact.numerator) / exact.denominator
+                assert passing(rule, noise, least).b <= allowed.a
+                assert passing(rule, noise, least - 1).b > allowed.a  # and no threshold is higher than it has to be
+                assert passing(rule, noise, least).a <= rule.lone(noise) * (1 + 1e-12)
+                assert rule.lone(noise) <= rule.delta
+            finally:
+                mpmath.iv.prec = before
 
 
-@pytest.mark.parametrize("row", FORMS, ids=lambda row: f"{row['m']} keys, {row['delta']}")
-def test_gaussian_thresholds_are_the_reference_ones(row: dict[str, Any]) -> None:
-    sigma, person = float(row["sigma"]), 2**22
-    rule = PublishedCounts(float(row["delta"]) * 0.4, row["m"])
-    noise = CountNoise("gaussian", sigma * person, person)
-    assert rule.threshold(noise) / person == pytest.approx(float(row["tau"]), abs=1.5 / person)
-    assert alone_threshold(sigma, rule.delta, row["m"]) == pytest.approx(float(row["tau"]), rel=1e-9)
-    assert rule.people_needed(noise) == math.ceil(float(row["tau"]))
+def test_gaussian_thresholds_are_the_reference_ones(subtests: pytest.Subtests) -> None:
+    for row in FORMS:
+        with subtests.test(row=row):
+            sigma, person = float(row["sigma"]), 2**22
+            rule = PublishedCounts(float(row["delta"]) * 0.4, row["m"])
+            noise = CountNoise("gaussian", sigma * person, person)
+            assert rule.threshold(noise) / person == pytest.approx(float(row["tau"]), abs=1.5 / person)
+            assert alone_threshold(sigma, rule.delta, row["m"]) == pytest.approx(float(row["tau"]), rel=1e-9)
+            assert rule.people_needed(noise) == math.ceil(float(row["tau"]))
 
 
 def test_laplace_thresholds_are_the_formula() -> None:
@@ -92,18 +95,21 @@ def test_what_one_unit_moves() -> None:
         moved = most * blocks * (2 if replace else 1)
         change = PublishedCounts(1e-6, most, blocks, replace).sensitivity
         assert change.l1 == moved
+        assert PublishedCounts(1e-6, most, blocks, replace).cost == FailureCost(1e-6)
         assert Fraction(change.l2) ** 2 >= moved
         assert change.l2 == pytest.approx(math.sqrt(moved), rel=1e-15)
 
 
-@pytest.mark.parametrize("law", ["laplace", "gaussian"])
-def test_half_of_the_time_is_half_of_the_time(law: Any) -> None:
-    rule, noise = PublishedCounts(1e-3, 2), CountNoise(law, 3.0, 1)
-    needed = rule.people_needed(noise)
-    for people, wanted in ((needed, 0.5), (needed - 1, 0.0)):
-        published = 1 - float(one_key(rule, noise, people).probabilities[None])
-        assert published >= wanted
-        assert published < wanted + 0.5
+def test_half_of_the_time_is_half_of_the_time(subtests: pytest.Subtests) -> None:
+    laws: list[Any] = ["laplace", "gaussian"]
+    for law in laws:
+        with subtests.test(law=law):
+            rule, noise = PublishedCounts(1e-3, 2), CountNoise(law, 3.0, 1)
+            needed = rule.people_needed(noise)
+            for people, wanted in ((needed, 0.5), (needed - 1, 0.0)):
+                published = 1 - float(one_key(rule, noise, people).probabilities[None])
+                assert published >= wanted
+                assert published < wanted + 0.5
 
 
 def one_key(rule: PublishedCounts, noise: CountNoise, people: int) -> Outcomes:
@@ -204,14 +210,8 @@ def test_more_people_than_64_bits_hold_are_counted_as_so_many() -> None:
     assert rule.decide([2**62, 1], noise, seeded(1)).found.tolist() == [True, False]
 
 
-def test_the_stored_rule_is_read_back() -> None:
-    rule = PublishedCounts(1e-7, 12, blocks=3, replace=True)
-    assert load(dump(rule), PublishedCounts) == rule
-    assert '"kind":"published_key_counts"' in dump(rule)
-    assert rule.cost == FailureCost(1e-7)
-
-
-@pytest.mark.parametrize(("name", "value"), [("delta", 0.0), ("most", 0), ("blocks", 0), ("replace", 1)])
-def test_values_out_of_range(name: str, value: Any) -> None:
-    with pytest.raises(InvalidArgument, match=f"^{name} must be"):
-        PublishedCounts(**({"delta": 1e-6, "most": 1} | {name: value}))
+def test_values_out_of_range(subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[str, Any]] = [("delta", 0.0), ("most", 0), ("blocks", 0), ("replace", 1)]
+    for name, value in wrong:
+        with subtests.test(name=name, value=value), pytest.raises(InvalidArgument, match=f"^{name} must be"):
+            PublishedCounts(**({"delta": 1e-6, "most": 1} | {name: value}))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tests.conftest import SCALE
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import FailureCost, GaussianCost, decimal_value, dump, load
+from chronodp.privacy import FailureCost, GaussianCost, decimal_value
 from chronodp.randomness import seeded
 from chronodp.selection.keys import Round, Rounds, Weigh
 from chronodp.selection.keys.rounds import decide
@@ -35,30 +35,32 @@ SHIPPED = [
 ]
 
 
-@pytest.mark.parametrize("row", WEIGHTS["rows"], ids=lambda row: f"{row['m']} keys")
-def test_scales_and_thresholds_are_the_reference_ones(row: dict[str, Any]) -> None:
-    rule = Rounds(float(row["mu"]), 4e-7, row["m"])
-    for keys, weight in WEIGHTS["weight"].items():
-        assert weights_of(50)[int(keys) - 1] == weight
-    if row["m"] == 1:
-        (only,) = rule.rounds
-        assert only.threshold == row["one_round"]["t"]
-        assert only.scale == pytest.approx(float(row["one_round"]["s"]), rel=1e-15)
-        assert rule.lone == pytest.approx(float(row["one_round"]["lone"]), rel=1e-12)
-        assert rule.hopeless is None
-        return
-    wanted = row["two_rounds"]
-    assert [one.threshold for one in rule.rounds] == [wanted["t1"], wanted["t2"]]
-    for one, scale in zip(rule.rounds, (wanted["s1"], wanted["s2"]), strict=True):
-        assert one.scale == pytest.approx(float(scale), rel=1e-15)
-    assert rule.hopeless == wanted["hopeless_below"]
-    assert rule.lone == pytest.approx(float(wanted["lone1"]) + float(wanted["lone2"]), rel=1e-12)
+def test_scales_and_thresholds_are_the_reference_ones(subtests: pytest.Subtests) -> None:
+    for row in WEIGHTS["rows"]:
+        with subtests.test(row=row):
+            rule = Rounds(float(row["mu"]), 4e-7, row["m"])
+            for keys, weight in WEIGHTS["weight"].items():
+                assert weights_of(50)[int(keys) - 1] == weight
+            if row["m"] == 1:
+                (only,) = rule.rounds
+                assert only.threshold == row["one_round"]["t"]
+                assert only.scale == pytest.approx(float(row["one_round"]["s"]), rel=1e-15)
+                assert rule.lone == pytest.approx(float(row["one_round"]["lone"]), rel=1e-12)
+                assert rule.hopeless is None
+                return
+            wanted = row["two_rounds"]
+            assert [one.threshold for one in rule.rounds] == [wanted["t1"], wanted["t2"]]
+            for one, scale in zip(rule.rounds, (wanted["s1"], wanted["s2"]), strict=True):
+                assert one.scale == pytest.approx(float(scale), rel=1e-15)
+            assert rule.hopeless == wanted["hopeless_below"]
+            assert rule.lone == pytest.approx(float(wanted["lone1"]) + float(wanted["lone2"]), rel=1e-12)
 
 
-@pytest.mark.parametrize("row", WEIGHTS["rows"][1:], ids=lambda row: f"{row['m']} keys")
-def test_one_round_of_several_keys_has_the_reference_threshold(row: dict[str, Any]) -> None:
-    scale = Rounds(float(row["mu"]), 4e-7, 1).rounds[0].scale
-    assert threshold_for(scale, decimal_value(4e-7), Held(weights_of(row["m"]))) == row["one_round"]["t"]
+def test_one_round_of_several_keys_has_the_reference_threshold(subtests: pytest.Subtests) -> None:
+    for row in WEIGHTS["rows"][1:]:
+        with subtests.test(row=row):
+            scale = Rounds(float(row["mu"]), 4e-7, 1).rounds[0].scale
+            assert threshold_for(scale, decimal_value(4e-7), Held(weights_of(row["m"]))) == row["one_round"]["t"]
 
 
 def failing(scale: float, threshold: int, rule: Rounds) -> Any:
@@ -95,41 +97,46 @@ def erfc_between(x: Any) -> Any:
 
 
 # Every third has every number, and every two of them together.
-@pytest.mark.parametrize("rule", [*(SHIPPED if SCALE >= 1 else SHIPPED[::3]), Rounds(MU, 4e-7, 50)], ids=str)
 @pytest.mark.long
-def test_a_lone_key_passes_within_delta_by_interval_arithmetic(rule: Rounds) -> None:
-    before, mpmath.iv.prec = mpmath.iv.prec, 120
-    try:
-        shares = (Fraction(1),) if rule.most == 1 else (Fraction(1, 5), Fraction(4, 5))
-        total = mpmath.iv.mpf(0)
-        for one, share in zip(rule.rounds, shares, strict=True):
-            allowed = decimal_value(rule.delta) * share
-            bound = mpmath.iv.mpf(allowed.numerator) / allowed.denominator
-            found = failing(one.scale, one.threshold, rule)
-            assert found.b <= bound.a
-            # and no threshold is higher than it has to be
-            assert failing(one.scale, one.threshold - 1, rule).b > bound.a
-            total += found
-        assert total.a <= rule.lone * (1 + 1e-12)
-        assert rule.lone <= rule.delta
-    finally:
-        mpmath.iv.prec = before
+def test_a_lone_key_passes_within_delta_by_interval_arithmetic(subtests: pytest.Subtests) -> None:
+    for rule in [*(SHIPPED if SCALE >= 1 else SHIPPED[::3]), Rounds(MU, 4e-7, 50)]:
+        with subtests.test(rule=rule):
+            before, mpmath.iv.prec = mpmath.iv.prec, 120
+            try:
+                shares = (Fraction(1),) if rule.most == 1 else (Fraction(1, 5), Fraction(4, 5))
+                total = mpmath.iv.mpf(0)
+                for one, share in zip(rule.rounds, shares, strict=True):
+                    allowed = decimal_value(rule.delta) * share
+                    bound = mpmath.iv.mpf(allowed.numerator) / allowed.denominator
+                    found = failing(one.scale, one.threshold, rule)
+                    assert found.b <= bound.a
+                    # and no threshold is higher than it has to be
+                    assert failing(one.scale, one.threshold - 1, rule).b > bound.a
+                    total += found
+                assert total.a <= rule.lone * (1 + 1e-12)
+                assert rule.lone <= rule.delta
+            finally:
+                mpmath.iv.prec = before
 
 
-@pytest.mark.parametrize("rule", SHIPPED, ids=str)
-def test_the_price_is_at_most_mu_in_exact_arithmetic(rule: Rounds) -> None:
-    *noise, failure = rule.cost.costs
-    assert failure == FailureCost(rule.delta)
-    spent = Fraction(0)
-    for cost, one in zip(noise, rule.rounds, strict=True):
-        assert isinstance(cost, GaussianCost)
-        # sigma is what is drawn, and the sensitivity is at least what weights can change
-        assert Fraction(cost.sigma) * 2**rule.bits == Fraction(one.scale)
-        change = max(d * weight**2 for d, weight in enumerate(rule.weights, 1)) * rule.blocks * (1 + rule.replace)
-        assert Fraction(cost.sensitivity) ** 2 * 4**rule.bits >= change
-        spent += (Fraction(cost.sensitivity) / Fraction(cost.sigma)) ** 2
-    assert Fraction(rule.mu) ** 2 * (1 - Fraction(1, 2**48)) <= spent <= Fraction(rule.mu) ** 2
-    assert max(one.scale for one in rule.rounds) <= 2**21
+@pytest.mark.long
+def test_the_price_is_at_most_mu_in_exact_arithmetic(subtests: pytest.Subtests) -> None:
+    for rule in SHIPPED:
+        with subtests.test(rule=rule):
+            *noise, failure = rule.cost.costs
+            assert failure == FailureCost(rule.delta)
+            spent = Fraction(0)
+            for cost, one in zip(noise, rule.rounds, strict=True):
+                assert isinstance(cost, GaussianCost)
+                # sigma is what is drawn, and the sensitivity is at least what weights can change
+                assert Fraction(cost.sigma) * 2**rule.bits == Fraction(one.scale)
+                change = (
+                    max(d * weight**2 for d, weight in enumerate(rule.weights, 1)) * rule.blocks * (1 + rule.replace)
+                )
+                assert Fraction(cost.sensitivity) ** 2 * 4**rule.bits >= change
+                spent += (Fraction(cost.sensitivity) / Fraction(cost.sigma)) ** 2
+            assert Fraction(rule.mu) ** 2 * (1 - Fraction(1, 2**48)) <= spent <= Fraction(rule.mu) ** 2
+            assert max(one.scale for one in rule.rounds) <= 2**21
 
 
 def test_the_gaussian_rule_for_one_key_has_the_reference_law() -> None:
@@ -139,12 +146,6 @@ def test_the_gaussian_rule_for_one_key_has_the_reference_law() -> None:
     for people, chance in wanted["p"].items():
         x = (only.threshold - int(people) * rule.weights[0] - 0.5) / only.scale
         assert math.erfc(x / math.sqrt(2)) / 2 == pytest.approx(float(chance), rel=2e-5)  # a step is 1/65,536
-
-
-def test_the_stored_rule_is_read_back() -> None:
-    rule = Rounds(0.2, 1e-7, 12, blocks=3, replace=True)
-    assert load(dump(rule), Rounds) == rule
-    assert '"kind":"key_rounds"' in dump(rule)
 
 
 def table(rule: Rounds, people: list[tuple[int, ...]], keys: int) -> Weigh:
@@ -200,22 +201,23 @@ def test_no_candidates_and_lone_keys_alone_go_the_same_way(most: int) -> None:
     assert decided.found.sum() <= 6
 
 
-@pytest.mark.parametrize(("most", "keys_each"), [(1, 1), (10, 1), (10, 10)])
-def test_so_many_people_are_found_half_of_the_time(most: int, keys_each: int) -> None:
-    rule = Rounds(0.5, 1e-6, most)
-    needed = rule.people_needed(keys_each)
-    weight = rule.weights[keys_each - 1]
-    fewer, enough = (
-        rule.decide(apart(np.full(40_000, people * weight)), seeded(1)).found.mean() for people in (needed - 1, needed)
-    )
-    # five standard errors of a coin are 0.0125
-    assert fewer < 0.5 + 0.0125
-    assert enough > 0.5 - 0.0125
+def test_so_many_people_are_found_half_of_the_time(subtests: pytest.Subtests) -> None:
+    for most, keys_each in [(1, 1), (10, 1), (10, 10)]:
+        with subtests.test(most=most, keys_each=keys_each):
+            rule = Rounds(0.5, 1e-6, most)
+            needed = rule.people_needed(keys_each)
+            weight = rule.weights[keys_each - 1]
+            fewer, enough = (
+                rule.decide(apart(np.full(40_000, people * weight)), seeded(1)).found.mean()
+                for people in (needed - 1, needed)
+            )
+            # five standard errors of a coin are 0.0125
+            assert fewer < 0.5 + 0.0125
+            assert enough > 0.5 - 0.0125
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
+def test_bad_numbers_are_refused(subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[str, tuple[Any, ...]]] = [
         ("mu", (0.0, 1e-6, 1)),
         ("mu", (1e-12, 1e-6, 1)),
         ("delta", (1.0, 0.0, 1)),
@@ -223,13 +225,9 @@ def test_so_many_people_are_found_half_of_the_time(most: int, keys_each: int) ->
         ("most", (1.0, 1e-6, 2**21)),
         ("blocks", (1.0, 1e-6, 1, 0)),
         ("replace", (1.0, 1e-6, 1, 1, 1)),
-    ],
-)
-def test_bad_numbers_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(InvalidArgument, match=name):
-        Rounds(*arguments)
-
-
-def test_more_keys_than_declared_are_refused() -> None:
+    ]
+    for name, arguments in wrong:
+        with subtests.test(name=name, arguments=arguments), pytest.raises(InvalidArgument, match=name):
+            Rounds(*arguments)
     with pytest.raises(InvalidArgument, match="keys_each"):
         Rounds(1.0, 1e-6, 3).people_needed(4)

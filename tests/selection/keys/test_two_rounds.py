@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.audit.key_rules import People, Weighted
+from tests.audit.mutants.keys import decide_by_true_weight
 from tests.conftest import SCALE
 
-from chronodp.audit.key_rules import People, Weighted
-from chronodp.audit.mutants.keys import decide_by_true_weight
 from chronodp.selection.keys import Round
 
 WANTED: dict[str, Any] = json.loads(

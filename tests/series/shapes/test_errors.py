@@ -23,7 +23,6 @@ from chronodp.series.shapes import (
     CausalShape,
     Differenced,
     FilterReach,
-    GroupAlgebra,
     Shape,
     SquareRoot,
     Tree,
@@ -64,9 +63,6 @@ def running_noise(shape: Shape, horizon: int) -> NDArray[np.float64]:
     """The matrix from released noise to the running totals that a shape gives."""
     if isinstance(shape, Tree):
         return tree_matrices(shape, horizon)[1]
-    if isinstance(shape, GroupAlgebra):
-        unit = np.eye(horizon + 1)
-        return shape.totals(unit[0], unit[1:])
     return np.cumsum(shape.undo(np.eye(horizon)), axis=0)
 
 
@@ -84,7 +80,7 @@ def test_errors_are_those_of_the_matrices(shape: CausalShape, workload: CausalFi
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 5, 13, 40])
-@pytest.mark.parametrize("shape", [*CAUSAL, GroupAlgebra(), Tree(3), Tree(7)], ids=str)
+@pytest.mark.parametrize("shape", [*CAUSAL, Tree(3), Tree(7)], ids=str)
 def test_totals_windows_and_blocks_are_those_of_the_matrices(shape: Shape, horizon: int) -> None:
     noise = running_noise(shape, horizon)
     released = tree_matrices(shape, horizon)[0] if isinstance(shape, Tree) else matrix_of(shape, horizon)
@@ -120,7 +116,6 @@ def test_the_table_of_running_totals(golden: Any, horizon: str) -> None:
     assert length == pytest.approx(published["sqrt_toeplitz"]["sens"], rel=1e-9)
     found: dict[str, tuple[float, Shape]] = {
         "sqrt_toeplitz": (length, root),
-        "group_algebra(J+S)/2": (2 * math.sqrt(GroupAlgebra().variance(periods)), GroupAlgebra()),
         "input_noise_accumulated": (1.0, White()),
     }
     for bands in (4, 16, 64):
@@ -146,7 +141,6 @@ def test_nothing_is_below_the_lower_bound() -> None:
         for shape in shapes:
             length = FilterReach(shape.coefficients(horizon)).l2(1, together=True)
             assert length * errors_of(RunningTotal(), shape, horizon).rmse_mean >= bound * (1 - 1e-12)
-        assert 2 * GroupAlgebra().variance(horizon) >= bound * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("count", [1, 4, 7, 16, 32, 1024])
@@ -211,13 +205,11 @@ FEW: tuple[tuple[int, Shape], ...] = (
     (2**10, SquareRoot(RunningTotal())),
     (2**10, BufferedLinear((0.9972657895924125, 0.96, 0.6), (0.07, 0.14, 0.28))),
     (2**10, Banded.of(RunningTotal(), 64)),
-    (2**10, GroupAlgebra()),
     (2**10, Tree(13)),
 )
 MANY: tuple[tuple[int, Shape], ...] = (
     (2**14, SquareRoot(RunningTotal())),
     *SHIPPED,
-    (2**14, GroupAlgebra()),
     (2**14, Tree(33)),
 )
 # Buffers are carried from one block of steps to the next: four blocks show it as sixteen do.
@@ -232,8 +224,6 @@ def simulated_totals(
         law: Law = "laplace" if isinstance(shape, Tree) else "gaussian"
         noise = Noise(law, 1.0, 2.0**20, 1.0)
         return np.cumsum(draw_noise(shape, noise, horizon, width, entropy), axis=0) / noise.deviation
-    if isinstance(shape, GroupAlgebra):
-        return shape.totals(chance.normal(size=width), chance.normal(size=(horizon, width)))
     return np.cumsum(shape.undo(chance.normal(size=(horizon, width))), axis=0)
 
 
@@ -263,9 +253,8 @@ def test_simulated_noise_has_the_stated_error(shape: Shape, horizon: int, trials
 
 
 def test_refuses_what_a_shape_is_not_for() -> None:
-    for shape in (Tree(3), GroupAlgebra()):
-        with pytest.raises(InvalidArgument, match="running totals"):
-            errors_of(Rolling(3), shape, 10)
+    with pytest.raises(InvalidArgument, match="running totals"):
+        errors_of(Rolling(3), Tree(3), 10)
     with pytest.raises(InvalidArgument, match="starts"):
         window_variances(White(), np.array([3]), np.array([3]), 10)
     with pytest.raises(InvalidArgument, match="stops must be at most the horizon"):

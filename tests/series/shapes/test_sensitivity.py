@@ -31,8 +31,6 @@ from chronodp.privacy import (
 from chronodp.series.shapes import (
     BufferedLinear,
     FilterReach,
-    GroupAlgebra,
-    GroupReach,
     Reach,
     SquareRoot,
     Tree,
@@ -84,8 +82,7 @@ def reaches(horizon: int) -> dict[str, tuple[Reach, Matrix]]:
     found: dict[str, tuple[Reach, Matrix]] = {
         name: (FilterReach(column[:horizon]), lower(column[:horizon])) for name, column in COLUMNS.items()
     }
-    group, tree = GroupAlgebra(), Tree(3)
-    found["group algebra"] = GroupReach(horizon), matrix_of(group, horizon)
+    tree = Tree(3)
     found["tree"] = TreeReach(3, tree.levels(horizon), horizon), matrix_of(tree, horizon)
     return found
 

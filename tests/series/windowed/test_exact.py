@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.audit.cases.windowed import PAIRS, tiny_windowed, windowed_walk
+from tests.audit.short_entropy import ShortEntropy
 
-from chronodp.audit.cases.windowed import PAIRS, tiny_windowed, windowed_walk
 from chronodp.audit.exact import compare_outcomes, examine
-from chronodp.audit.short_entropy import ShortEntropy
 from chronodp.randomness import Entropy, Shape
 from chronodp.series.windowed import (
     BudgetAbsorption,

@@ -13,7 +13,7 @@ from chronodp.correlated.ageing import Ages, aged_law, check_ages
 from chronodp.correlated.bounds.total_variation import aged_distances
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
 from chronodp.correlated.joint import JointChain
-from chronodp.correlated.published.sensitivity import correlation_degree, k_sensitivity, partner_pairs
+from chronodp.correlated.published.sensitivity import correlation_degree, k_sensitivity
 from chronodp.correlated.query import Query
 from chronodp.correlated.simulate import simulate
 from chronodp.privacy import check_epsilon, check_whole
@@ -21,7 +21,6 @@ from chronodp.privacy import check_epsilon, check_whole
 __all__ = [
     "bounded_aged_correlation",
     "estimate_bounded_aged_correlation",
-    "partners_distance",
     "theorem_1",
     "theorem_2",
 ]
@@ -60,23 +59,6 @@ def theorem_1(
         joint = JointChain(model.part(members))
         worst = max(worst, float(aged_distances(joint, each[members]).max()))
     return k_sensitivity(query, model.sequences, model.states, k) * worst * epsilon
-
-
-def partners_distance(model: CouplingMarkovChain, *, ages: Ages) -> float:
-    """Return Δ_k, eq. 14, if a sequence and all its direct partners may differ at once: the other way to read it.
-
-    For a chain whose joint law can be listed; `theorem_1` lets one sequence differ.
-    """
-    joint = JointChain(model)
-    law = aged_law(joint, check_ages(ages, model.sequences)).reshape(-1, *joint.shape)
-    pairs, worst = partner_pairs(model), 0.0
-    for sequence in range(model.sequences):
-        near = np.union1d([sequence], pairs[:, (pairs == sequence).any(axis=0)])
-        cases = np.moveaxis(law, near + 1, range(len(near))).reshape(model.states ** len(near), len(law), -1)
-        for first in range(1, len(cases)):
-            apart = np.abs(cases[first] - cases[:first]).sum(axis=1) / 2
-            worst = max(worst, float(np.fmax.reduce(apart.ravel(), initial=0.0)))
-    return min(worst, 1.0)
 
 
 def theorem_2(model: CouplingMarkovChain, *, ages: Ages, epsilon: float) -> float:

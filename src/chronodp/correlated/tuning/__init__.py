@@ -3,7 +3,7 @@
 from chronodp.correlated.tuning.ages import tune, tune_affine, tune_each
 from chronodp.correlated.tuning.choice import Objective, Tuned, certified_leakage
 from chronodp.correlated.tuning.freshness import Freshness, freshness, stacked_covariance, stacked_law
-from chronodp.correlated.tuning.over_time import epsilons_for_errors, share_over_time
+from chronodp.correlated.tuning.over_time import share_over_time
 from chronodp.correlated.tuning.screening import Screened, screen
 from chronodp.correlated.tuning.segments import Segments, segment
 
@@ -14,7 +14,6 @@ __all__ = [
     "Segments",
     "Tuned",
     "certified_leakage",
-    "epsilons_for_errors",
     "freshness",
     "screen",
     "segment",

@@ -1,17 +1,13 @@
-"""Noise that changes over time, by a public rule: by how much errors matter, or by how much of them is allowed."""
+"""Noise that changes over time, by a public rule: by how much errors matter."""
 
 from __future__ import annotations
 
 import math
 
-from chronodp.correlated.ageing import Ages
-from chronodp.correlated.chain import CouplingMarkovChain
-from chronodp.correlated.query import Query, check_query, tabulate
-from chronodp.correlated.tuning.freshness import freshness
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_epsilon, check_positive
 
-__all__ = ["epsilons_for_errors", "share_over_time"]
+__all__ = ["share_over_time"]
 
 
 def share_over_time(importances: tuple[float, ...], *, epsilon: float) -> tuple[float, ...]:
@@ -27,22 +23,3 @@ def share_over_time(importances: tuple[float, ...], *, epsilon: float) -> tuple[
     roots = [math.cbrt(check_positive("importances", weight)) for weight in importances]
     total = check_epsilon(epsilon) * (1 - 1e-12)  # so that the parts never add up to more
     return tuple(total * root / sum(roots) for root in roots)
-
-
-def epsilons_for_errors(
-    model: CouplingMarkovChain, *, query: Query, ages: Ages, errors: tuple[float, ...]
-) -> tuple[float, ...]:
-    """Return ε_C of each period for the mean squared errors that are allowed in them: less noise where less is allowed.
-
-    Use them in turn: ``Fran(..., epsilon=epsilons_for_errors(...))``.
-    """
-    outputs = tabulate(check_query(query), model.sequences, model.states)
-    stale = freshness(model, query=query, ages=ages).stale
-    if not isinstance(errors, tuple) or not errors:
-        raise InvalidArgument("errors", errors, "a tuple of numbers above 0, one a period")
-    found = []
-    for error in errors:
-        if check_positive("errors", error) <= stale:
-            raise InvalidArgument("errors", error, f"above the error of the ages alone, {stale:.6g}")
-        found.append(outputs.sensitivity * math.sqrt(2 * len(outputs.largest) / (error - stale)))
-    return tuple(found)

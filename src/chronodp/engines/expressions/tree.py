@@ -15,7 +15,6 @@ from typing import Literal, TypeAlias
 
 __all__ = [
     "FUNCTIONS",
-    "SIGNS",
     "Arithmetic",
     "Between",
     "Both",
@@ -43,7 +42,6 @@ __all__ = [
 
 Kind: TypeAlias = Literal["number", "text", "truth"]
 
-SIGNS = ("=", "<>", "<", "<=", ">", ">=")
 FUNCTIONS = ("CASE", "COALESCE", "ABS", "LEAST", "GREATEST", "FLOOR", "CEIL", "CONCAT")
 """What a policy allows by name; signs, AND, OR, NOT, IS NULL, IN and BETWEEN are always there."""
 

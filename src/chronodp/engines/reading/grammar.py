@@ -17,7 +17,6 @@ __all__ = [
     "ABSOLUTE",
     "EPOCHS",
     "MONTHS",
-    "NUMBER",
     "TRUTHS",
     "WALL",
     "WHOLE",
@@ -79,9 +78,6 @@ def number_pattern(decimal: str) -> str:
 def short_number_pattern(decimal: str) -> str:
     """Return how those of these numbers are written that need no look at their size: every one is finite."""
     return f"[+-]?[0-9]{{1,15}}(?:[{decimal}][0-9]{{0,15}})?"
-
-
-NUMBER = number_pattern(".")
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,23 +124,6 @@ class TreeCovariance:
         levels = np.searchsorted(offsets, nodes, side="right") - 1
         return levels, nodes - offsets[levels]
 
-    def with_ancestors(self, node: int) -> Floats:
-        """Return the covariance of a node with itself and each node above it, itself first and the root last."""
-        level, at = self.tree.level_of(node)
-        weight, found = 1.0, []
-        while True:
-            found.append(weight * float(self.variances[level][at]))
-            if level == 0:
-                return np.array(found)
-            weight *= float(self.shares[level][at])
-            level, at = level - 1, int(self.tree.parents[level - 1][at])
-
-    def with_all(self, node: int) -> Floats:
-        """Return the covariance of a node with every node, in their order."""
-        weights = np.zeros(self.tree.nodes)
-        weights[node] = 1.0
-        return self.product(weights)
-
     def product(self, weights: ArrayLike) -> Floats:
         """Return the covariance of a weighed sum of nodes with every node: the covariance matrix times the weights."""
         through = self._through(weights)

@@ -1,6 +1,5 @@
 """Which keys are published: rules that decide by people counted, and know no engine and no file."""
 
-from chronodp.selection.keys.exact_price import alone_delta as alone_delta, alone_threshold as alone_threshold
 from chronodp.selection.keys.largest import Peel as Peel
 from chronodp.selection.keys.optimal import OptimalRule as OptimalRule
 from chronodp.selection.keys.published import CountNoise as CountNoise, PublishedCounts as PublishedCounts

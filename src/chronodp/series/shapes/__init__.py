@@ -19,9 +19,8 @@ from chronodp.series.shapes.errors import (
     sum_variances,
     window_variances,
 )
-from chronodp.series.shapes.group_algebra import GroupAlgebra, skew_product
 from chronodp.series.shapes.power_series import product, reciprocal
-from chronodp.series.shapes.reach import FilterReach, GroupReach, Reach, TreeReach
+from chronodp.series.shapes.reach import FilterReach, Reach, TreeReach
 from chronodp.series.shapes.sensitivity import shape_sensitivity
 from chronodp.series.shapes.stays import stays_sensitivity
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
@@ -35,8 +34,6 @@ __all__ = [
     "Differenced",
     "Errors",
     "FilterReach",
-    "GroupAlgebra",
-    "GroupReach",
     "Reach",
     "Shape",
     "SquareRoot",
@@ -54,7 +51,6 @@ __all__ = [
     "reciprocal",
     "shape_candidates",
     "shape_sensitivity",
-    "skew_product",
     "stays_sensitivity",
     "sum_variances",
     "window_variances",

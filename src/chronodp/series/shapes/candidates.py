@@ -21,8 +21,7 @@ from chronodp.privacy import Bounds, Contribution, Sensitivity, periods_held
 from chronodp.privacy.units import RecordUnit
 from chronodp.series.shapes.buffered_table import buffers_near, endless_buffers
 from chronodp.series.shapes.errors import CausalShape, Shape, errors_of
-from chronodp.series.shapes.group_algebra import GroupAlgebra
-from chronodp.series.shapes.reach import FilterReach, GroupReach, Reach, TreeReach
+from chronodp.series.shapes.reach import FilterReach, Reach, TreeReach
 from chronodp.series.shapes.sensitivity import shape_sensitivity
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
@@ -43,14 +42,12 @@ class Candidate:
         sensitivity: most that one unit changes the shaped series: l1 for Laplace, l2 for Gaussian noise.
         rmse_mean: root mean squared error over all answers of the workload.
         rmse_max: root mean squared error of the worst answer.
-        online: whether each number can be released before later periods are known.
     """
 
     shape: Shape
     sensitivity: float
     rmse_mean: float
     rmse_max: float
-    online: bool
 
 
 def shape_candidates(
@@ -79,8 +76,7 @@ def shape_candidates(
         change = sensitivity.l1 if law == "laplace" else sensitivity.l2
         errors = errors_of(workload, shape, horizon)
         scale = change * (math.sqrt(2) if law == "laplace" else 1.0)
-        online = not isinstance(shape, GroupAlgebra)
-        found.append(Candidate(shape, change, scale * errors.rmse_mean, scale * errors.rmse_max, online))
+        found.append(Candidate(shape, change, scale * errors.rmse_mean, scale * errors.rmse_max))
     return tuple(found)
 
 
@@ -88,8 +84,6 @@ def reach_of(shape: Shape, horizon: int) -> Reach:
     """Return how far changes reach through a shape of so many periods."""
     if isinstance(shape, Tree):
         return TreeReach(shape.arity, shape.levels(horizon), horizon)
-    if isinstance(shape, GroupAlgebra):
-        return GroupReach(horizon)
     return FilterReach(shape.coefficients(horizon))
 
 
@@ -112,9 +106,7 @@ def _shapes(workload: Workload, horizon: int, periods: int, law: Law) -> Iterato
         return
     yield SquareRoot(RunningTotal())
     yield from _buffers(horizon, periods, running=isinstance(workload, RunningTotal))
-    if isinstance(workload, RunningTotal):
-        yield GroupAlgebra()
-    elif not isinstance(workload, Hierarchy):
+    if not isinstance(workload, RunningTotal | Hierarchy):
         yield from _filters(workload, horizon, periods)
 
 

@@ -21,7 +21,6 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.differenced import Differenced
-from chronodp.series.shapes.group_algebra import GroupAlgebra
 from chronodp.series.shapes.power_series import Floats, product
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
@@ -49,7 +48,7 @@ __all__ = [
 ]
 
 CausalShape: TypeAlias = White | SquareRoot | BufferedLinear | Banded | Differenced
-Shape: TypeAlias = CausalShape | GroupAlgebra | Tree
+Shape: TypeAlias = CausalShape | Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +69,10 @@ def errors_of(workload: Workload, shape: Shape, horizon: int) -> Errors:
     >>> round(errors.rmse_mean**2, 9), errors.rmse_max
     (2.5, 2.0)
     """
-    if isinstance(shape, Tree | GroupAlgebra) and not isinstance(workload, RunningTotal):
+    if isinstance(shape, Tree) and not isinstance(workload, RunningTotal):
         raise InvalidArgument("workload", str(workload), f"running totals: {shape} is for nothing else")
     if isinstance(shape, Tree):
         return Errors(math.sqrt(shape.mean_variance(horizon)), math.sqrt(shape.most_variance(horizon)))
-    if isinstance(shape, GroupAlgebra):
-        same = math.sqrt(shape.variance(horizon))
-        return Errors(same, same)
     if not isinstance(workload, Hierarchy):
         variances = answer_variances(workload, shape, horizon)
         return Errors(math.sqrt(float(variances.mean())), math.sqrt(float(variances[-1])))
@@ -123,7 +119,7 @@ def window_variances(
         raise InvalidArgument("starts", "windows", "starts from 0 on, each before its stop")
     if len(last) and last.max() > horizon:
         raise InvalidArgument("stops", int(last.max()), f"at most the horizon, {horizon}")
-    if isinstance(shape, Tree | GroupAlgebra):
+    if isinstance(shape, Tree):
         return shape.window_variances(first, last, horizon)
     return sum_variances(np.cumsum(shape.inverse(horizon)), first, last)
 

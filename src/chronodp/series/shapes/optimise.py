@@ -78,7 +78,7 @@ def tune_buffers(
     return BufferedLinear(tuple((1.0 - poles).tolist()), tuple(_weights(poles, zeros).tolist()))
 
 
-def tune_bands(workload: CausalFilter, horizon: int, bands: int, *, aim: Aim = "mean", periods: int = 1) -> Banded:
+def tune_bands(workload: CausalFilter, horizon: int, bands: int, *, periods: int = 1) -> Banded:
     """Return the falling filter of so many bands with the least error, for ``periods`` periods of one person.
 
     The search runs over the falls c_j - c_{j+1} ≥ 0, so that the sensitivity is exact, with the gradient by hand:
@@ -88,7 +88,7 @@ def tune_bands(workload: CausalFilter, horizon: int, bands: int, *, aim: Aim = "
 
     check_whole("bands", bands, most=horizon)
     response = workload.response(horizon)
-    weights = np.arange(horizon, 0.0, -1.0) / horizon if aim == "mean" else np.ones(horizon)
+    weights = np.arange(horizon, 0.0, -1.0) / horizon  # an error counts once for every later answer
 
     def objective(falls: Floats) -> tuple[float, Floats]:
         column = np.zeros(horizon)

@@ -4,7 +4,7 @@ For a shape C a reach answers two questions about a change η of at most m perio
 a vector over places of Euclidean length at most 1): how long C η can be, and how large the m largest column sums of |C|
 are. All answers are upper bounds, rounded up. This is s(m) of "How far m periods reach" in
 ``docs/explanation/proofs/shapes.md``: `FilterReach` is *One period*, *c non-negative, never rising* and *Any other c*,
-`TreeReach` is *Tree*, and `GroupReach` takes bound (1) of *Group algebra*.
+`TreeReach` is *Tree*.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from typing import Protocol
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.series.shapes.group_algebra import GroupAlgebra
 from chronodp.series.shapes.power_series import Floats, product
 
-__all__ = ["FilterReach", "GroupReach", "Reach", "TreeReach", "above"]
+__all__ = ["FilterReach", "Reach", "TreeReach", "above"]
 
 _UNIT = 2.0**-53
 _TRANSFORM = 2.0**-40  # of the squared length: far above the error of a Fourier transform of any length in use
@@ -149,23 +148,6 @@ class TreeReach:
     def l1(self, periods: int) -> Floats:
         """Return the number of levels for each period."""
         return np.broadcast_to(float(self.levels), periods)  # of as many as millions
-
-
-@dataclass(frozen=True, slots=True)
-class GroupReach:
-    """The reach of the group-algebra shape as it is defined: every column has the length √(1 + s); m of them add up."""
-
-    horizon: int
-    aligned: bool = False
-
-    def l2(self, periods: int, *, together: bool) -> float:
-        """Return m times the length of a column; exact for one period."""
-        del together
-        return above(min(periods, self.horizon) * 2 * math.sqrt(GroupAlgebra().variance(self.horizon)), self.horizon)
-
-    def l1(self, periods: int) -> Floats:
-        """Return √(n + 1) times the length of a column, for each period."""
-        return np.full(periods, self.l2(1, together=True) * math.sqrt(self.horizon + 1) * (1 + 4 * _UNIT))
 
 
 def above(value: float, terms: int) -> float:
