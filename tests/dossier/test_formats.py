@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,7 +36,6 @@ SHORT = Owner(
     intended_use="Planning of the grid",
     region="Mill Town",
     unit_of_measurement="kWh",
-    licence="CC-BY-4.0",
 )
 LONG = replace(
     SHORT,
@@ -51,7 +49,6 @@ LONG = replace(
     preprocessing="None; bounds are those of the fuse.",
     source_type="Static",
     access_type="Non-interactive",
-    licence="https://creativecommons.org/licenses/by/4.0/",
 )
 
 
@@ -80,10 +77,10 @@ def made(name: str, facts: Facts) -> Any:
 
 
 def test_every_dataset_has_every_format_with_a_place_for_it(written: Written) -> None:
-    numbers = {"datapackage.json", "formats/sdmx.csv", "formats/sdmx-structure.json"}
+    numbers = {"formats/sdmx.csv", "formats/sdmx-structure.json"}
     nowhere = {
-        "watch": {"formats/sdmx.csv", "formats/sdmx-structure.json"},
-        "building": {"formats/sdmx.csv", "formats/sdmx-structure.json", "formats/statement.dsse.json"},
+        "watch": numbers,
+        "building": {*numbers, "formats/statement.dsse.json"},
         "empty": {*numbers, "formats/statement.dsse.json", "formats/registry.json"},
     }
     for dataset, folder in written.folders.items():
@@ -222,77 +219,7 @@ def test_without_the_key_at_hand_a_statement_says_that_it_is_not_signed(postgres
     assert "not signed" in json.loads(base64.b64decode(envelope["payload"]))["predicate"]["notes"][-1]
 
 
-# RO-Crate and DCAT
-
-
-@pytest.mark.parametrize("dataset", DATASETS)
-def test_crates_are_read_back_by_rocrate(written: Written, dataset: str) -> None:
-    from rocrate.rocrate import ROCrate
-
-    folder = written.folders[dataset]
-    crate = ROCrate(folder)
-    files = {entity.id for entity in crate.data_entities}
-    assert files >= {"index.html", "chain.json", *(one.file for one in written.facts[dataset].published)}
-    assert all((folder / path).is_file() for path in files)
-    root = crate.root_dataset
-    assert root["name"] == LONG.name
-    assert root["license"].id == LONG.licence
-    assert root["publisher"][0]["name"] == "Mill Town Utility"
-    assert crate.version == "1.1"
-
-
-@pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")  # of rdflib's own reader
-@pytest.mark.parametrize("dataset", DATASETS)
-def test_entries_are_dcat(written: Written, dataset: str) -> None:
-    import rdflib
-    from rdflib.namespace import DCAT, DCTERMS, RDF
-
-    place = written.folders[dataset] / "formats/dcat.jsonld"
-    graph = rdflib.Graph().parse(place, format="json-ld", publicID=place.as_uri())
-    (entry,) = graph.subjects(RDF.type, DCAT.Dataset)
-    assert str(entry) == written.folders[dataset].as_uri() + "/"
-    assert str(graph.value(entry, DCTERMS.title)) == LONG.name
-    words = {str(word) for space in (DCAT, DCTERMS) for word in dir(space)}  # as rdflib carries the vocabularies
-    used = {str(word) for word in (*graph.predicates(), *graph.objects(predicate=RDF.type))}
-    assert {word for word in used if word.startswith((str(DCAT), str(DCTERMS)))} <= words
-    places = [graph.value(one, DCAT.downloadURL) for one in graph.objects(entry, DCAT.distribution)]
-    assert places
-    for one in places:
-        assert Path(str(one).removeprefix("file://")).is_file()
-    for value in graph.objects():
-        assert not isinstance(value, rdflib.Literal) or not value.ill_typed
-
-
-# Frictionless and SDMX
-
-
-@pytest.mark.parametrize("dataset", ["meters", "watch", "renewed", "building"])
-def test_packages_are_validated_by_frictionless(written: Written, dataset: str) -> None:
-    import frictionless
-
-    report = frictionless.Package(str(written.folders[dataset] / "datapackage.json")).validate()
-    assert report.valid, report.flatten(["type", "note"])
-    paths = {task.place for task in report.tasks}
-    assert paths >= {f"numbers/{one.stem}.csv" for one in written.facts[dataset].published if one.has_numbers}
-
-
-def test_frictionless_finds_a_cell_that_is_no_number(written: Written, tmp_path: Path) -> None:
-    import frictionless
-
-    folder = shutil.copytree(written.folders["renewed"], tmp_path / "changed")
-    table = folder / "numbers/0001.csv"
-    table.write_text(table.read_text(encoding="utf-8").replace(",", ",x", 6), encoding="utf-8")
-    assert not frictionless.Package(str(folder / "datapackage.json")).validate().valid
-
-
-def test_a_package_has_units_and_intervals_as_columns(written: Written) -> None:
-    package = written.read("meters", "datapackage.json")
-    (table,) = [one for one in package["resources"] if one["name"] == "observations"]
-    names = {field["name"] for field in table["schema"]["fields"]}
-    assert names >= {"OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "CONF_LEVEL", "UNIT_MEASURE"}
-    fields = {one["name"]: {field["name"]: field for field in one["schema"]["fields"]} for one in package["resources"]}
-    assert fields["release-0001"]["value"]["unit"] == "kWh"
-    assert fields["release-0003"]["upper"]["unit"] == "people"
+# SDMX
 
 
 def observations(written: Written, dataset: str) -> pd.DataFrame:

@@ -40,7 +40,7 @@ def test_the_manifest_lists_every_file_with_its_digest(folder: Path, everything:
     assert manifest["public_key"] == everything.public_key
     assert manifest["head"] == everything.export("meters")["head"]
     listed = {one["path"]: one for one in manifest["files"]}
-    assert {"index.html", "label.svg", "README.txt", "answers.md", "verify.html", "verify.py"} <= listed.keys()
+    assert {"index.html", "README.txt", "answers.md", "verify.html", "verify.py"} <= listed.keys()
     assert files_in(folder) == {*listed, "manifest.json", "manifest.sig"}
     for name, one in listed.items():
         content = (folder / name).read_bytes()
