@@ -153,9 +153,8 @@ def test_the_owner_looks_at_cells_before_keys_are_found(shop: Path, refuse: Call
     assert shop.exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_cannot_be_found_is_refused(shop: Path, refuse: Callable[..., str]) -> None:
+    for options, said in [
         (("--discover", "page"), "max_keys is missing"),
         (("--discover", "page", "--max-keys", "0"), "max_keys must be"),
         (("--max-keys", "3"), "discover must be given"),
@@ -171,13 +170,8 @@ def test_the_owner_looks_at_cells_before_keys_are_found(shop: Path, refuse: Call
         ((*DISCOVER, "--find", "max_groups"), "find keys first"),
         ((*DISCOVER, "--missing", "0.05"), "missing must be left out"),
         ((*DISCOVER, "--max-groups", "0"), "max_groups"),
-    ],
-    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
-)
-def test_what_cannot_be_found_is_refused(
-    options: tuple[str, ...], said: str, shop: Path, refuse: Callable[..., str]
-) -> None:
-    assert said in refuse("plan", *FLAGS, *options)
+    ]:
+        assert said in refuse("plan", *FLAGS, *options), options
     assert shop.exists()
 
 

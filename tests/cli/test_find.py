@@ -115,9 +115,8 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
     assert shop.exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_cannot_be_found_is_refused(shop: Path, refuse: Callable[..., str]) -> None:
+    for options, said in [
         (("--sum", "kwh", "--find", "clip", "--clip", "0", "3", "--max-periods", "3"), "given or found, not both"),
         (("--count", "--find", "max_periods", "--max-periods", "3"), "given or found, not both"),
         (("--count", "--find", "at_most", "--at-most", "3", "--max-periods", "3"), "given or found, not both"),
@@ -144,13 +143,8 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
         (("--count", "--max-periods", "3", "--missing", "1"), "missing must be"),
         (("--count", "--max-periods", "3", "--missing", "0.05", "--missing-assume", "hope"), "one of even-loss, none"),
         (("--count", "--max-periods", "3", "--missing-assume", "none"), "unless --missing is given"),
-    ],
-    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
-)
-def test_what_cannot_be_found_is_refused(
-    options: tuple[str, ...], said: str, shop: Path, refuse: Callable[..., str]
-) -> None:
-    assert said in refuse("plan", *FLAGS, *options)
+    ]:
+        assert said in refuse("plan", *FLAGS, *options), options
     assert shop.exists()
 
 
@@ -249,17 +243,14 @@ def test_flags_and_file_say_a_clip_for_each_key(shop: Path) -> None:
     assert abs(wide["south"] / wide["north"] - 2.5) < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
+@pytest.mark.usefixtures("shop")
+def test_clips_that_are_none_are_refused(refuse: Callable[..., str]) -> None:
+    for flags, says in [
         (("--clip-of", "north=0,2", "--clip", "0", "5"), "left out beside --clip"),
         (("--clip-of", "0,2"), "a key, once"),
         (("--clip-of", "north=0,2", "--clip-of", "north=0,3"), "a key, once"),
         (("--clip-of", "north=much"), "numbers with commas"),
         (("--clip-of", "north=0,2"), "keys of one column"),
         (("--clip-of", "north=0,2", "--find", "clip"), "given or found"),
-    ],
-)
-@pytest.mark.usefixtures("shop")
-def test_clips_that_are_none_are_refused(refuse: Callable[..., str], flags: tuple[str, ...], says: str) -> None:
-    assert says in refuse("plan", *FLAGS, *BY, "--sum", "kwh", *flags)
+    ]:
+        assert says in refuse("plan", *FLAGS, *BY, "--sum", "kwh", *flags), flags

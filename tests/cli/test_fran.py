@@ -239,9 +239,9 @@ def test_a_line_that_is_no_snapshot_is_not_repeated(
     assert pipe("1,1\n", "fran", "run", "alarms").splitlines()[1].startswith("1,")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+@pytest.mark.usefixtures("home")
+def test_refusals_are_one_sentence(refuse: Callable[..., str]) -> None:
+    for arguments, said in [
         (("tune", "model.json", "--error", "0"), "error must be"),
         (("tune", "model.json", "--error", "1", "--oldest", "-1"), "oldest must be"),
         (("tune", "model.json", "--error", "1", "--way", "best"), "way must be one, each, shrunk or parts"),
@@ -252,8 +252,5 @@ def test_a_line_that_is_no_snapshot_is_not_repeated(
         (("plan", "model.json"), "epsilon must be given, or --target"),
         (("plan", "model.json", "--target", "0"), "target must be"),
         (("plan", "none.json", "--target", "1"), "model must be a file that can be read"),
-    ],
-)
-@pytest.mark.usefixtures("home")
-def test_refusals_are_one_sentence(arguments: tuple[str, ...], said: str, refuse: Callable[..., str]) -> None:
-    assert said in refuse("fran", *arguments)
+    ]:
+        assert said in refuse("fran", *arguments), arguments

@@ -88,9 +88,8 @@ def test_a_config_file_says_the_same(land: Path) -> None:
     assert json.loads(run("plan", "--config", "ask.toml", "--json"))["design"] == flags["design"]
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_does_not_fit_is_refused(land: Path, refuse: Callable[..., str]) -> None:
+    for options, said in [
         (("--places", "geo.csv"), "levels must be given"),
         (("--levels", "part,town"), "levels must be left out unless --places is given"),
         (("--focus", "town=2"), "focus must be left out unless --places is given"),
@@ -105,16 +104,12 @@ def test_a_config_file_says_the_same(land: Path) -> None:
         ((*PLACES, "--by", "town=t00"), "a column that Places does not split already"),
         ((*PLACES, "--missing", "0.1"), "missing must be left out with Places"),
         ((*PLACES, "--peak", "2D"), "left out with Places"),
-    ],
-)
-def test_what_does_not_fit_is_refused(
-    land: Path, options: tuple[str, ...], said: str, refuse: Callable[..., str]
-) -> None:
-    (land / "bad.csv").write_text("part,town\na\n", encoding="utf-8")
-    (land / "twice.csv").write_text("part,town\nsecret-a,hidden\nsecret-b,hidden\n", encoding="utf-8")
-    (land / "empty.csv").write_text("", encoding="utf-8")
-    (land / "odd.parquet").write_text("hidden", encoding="utf-8")
-    told = " ".join(refuse("plan", *FLAGS, *options).split())
-    assert said in told
-    assert "hidden" not in told
-    assert "secret" not in told
+    ]:
+        (land / "bad.csv").write_text("part,town\na\n", encoding="utf-8")
+        (land / "twice.csv").write_text("part,town\nsecret-a,hidden\nsecret-b,hidden\n", encoding="utf-8")
+        (land / "empty.csv").write_text("", encoding="utf-8")
+        (land / "odd.parquet").write_text("hidden", encoding="utf-8")
+        told = " ".join(refuse("plan", *FLAGS, *options).split())
+        assert said in told, options
+        assert "hidden" not in told, options
+        assert "secret" not in told, options

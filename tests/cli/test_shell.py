@@ -89,9 +89,8 @@ def test_releases_are_written_in_short() -> None:
     assert parse_release(DAY) == RepeatedCost(ApproximateCost(0.05, 1e-8), 1440)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_refusals_are_one_sentence_and_exit_code_two(refuse: Callable[..., str]) -> None:
+    for arguments, message in [
         (("account", "--delta", "1e-6"), "release must be given at least once"),
         (("account", "-r", "gaussian:sigma=5"), "delta must be given with --delta, or --slack"),
         (("account", "-r", "magic:sigma=5", "--delta", "1e-6"), "unknown kind 'magic' here; known: approximate,"),
@@ -108,33 +107,21 @@ def test_releases_are_written_in_short() -> None:
         (("demo", "--epsilon", "inf"), "epsilon must be a finite number above 0"),
         (("demo", "--delta", "1"), "delta must be"),
         (("demo", "--households", "0"), "households must be"),
-    ],
-)
-def test_refusals_are_one_sentence_and_exit_code_two(
-    arguments: tuple[str, ...], message: str, refuse: Callable[..., str]
-) -> None:
-    assert message in refuse(*arguments)
+    ]:
+        assert message in refuse(*arguments), arguments
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_bad_files(tmp_path: Path, refuse: Callable[..., str]) -> None:
+    for content, message in [
         ("{", "is not JSON"),
         ("[]", "lists no release"),
         ('{"kind": "secret"}', "unknown kind; known: approximate,"),  # the kind is not repeated: it stands in a file
         ("[1]", "unknown kind; known: approximate,"),
         ('{"kind": "user"}', "unknown kind; known: approximate,"),
-    ],
-)
-def test_bad_files(
-    content: str,
-    message: str,
-    tmp_path: Path,
-    refuse: Callable[..., str],
-) -> None:
-    file = tmp_path / "bad.json"
-    file.write_text(content, encoding="utf-8")
-    assert message in refuse("account", str(file), "--delta", "1e-6")
+    ]:
+        file = tmp_path / "bad.json"
+        file.write_text(content, encoding="utf-8")
+        assert message in refuse("account", str(file), "--delta", "1e-6"), content
 
 
 def test_explain_in_words_and_numbers() -> None:
@@ -150,9 +137,11 @@ def test_explain_in_words_and_numbers() -> None:
     assert json.loads(run("explain", "--epsilon", "1000", "--json"))["odds_factor"] is None
 
 
-@pytest.mark.parametrize("given", [["100"], ["100", "--epsilon", "1"], ["0,100"], ["0", "--count"], []])
-def test_a_clip_of_one_number_is_told_what_is_wanted(refuse: Callable[..., str], given: list[str]) -> None:
-    assert "two numbers, the least and the most, such as --clip 0 100" in refuse("plan", "x.csv", "--clip", *given)
+def test_a_clip_of_one_number_is_told_what_is_wanted(refuse: Callable[..., str]) -> None:
+    for given in [["100"], ["100", "--epsilon", "1"], ["0,100"], ["0", "--count"], []]:
+        assert "two numbers, the least and the most, such as --clip 0 100" in refuse(
+            "plan", "x.csv", "--clip", *given
+        ), given
 
 
 def test_a_key_is_asked_for_where_there_is_none(refuse: Callable[..., str], tmp_path: Path) -> None:
@@ -162,9 +151,9 @@ def test_a_key_is_asked_for_where_there_is_none(refuse: Callable[..., str], tmp_
     assert "NoneType" not in said
 
 
-@pytest.mark.parametrize("content", ["", "\n\n"])
-def test_a_file_without_columns_is_told_so(refuse: Callable[..., str], tmp_path: Path, content: str) -> None:
-    (tmp_path / "empty.csv").write_text(content, encoding="utf-8")
-    grid = ("--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01", "--end", "2026-01-03")
-    said = refuse("diagnose", str(tmp_path / "empty.csv"), *grid, "--max-periods", "1", "--count")
-    assert "empty.csv has no columns" in said
+def test_a_file_without_columns_is_told_so(refuse: Callable[..., str], tmp_path: Path) -> None:
+    for content in ["", "\n\n"]:
+        (tmp_path / "empty.csv").write_text(content, encoding="utf-8")
+        grid = ("--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01", "--end", "2026-01-03")
+        said = refuse("diagnose", str(tmp_path / "empty.csv"), *grid, "--max-periods", "1", "--count")
+        assert "empty.csv has no columns" in said, content

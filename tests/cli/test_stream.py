@@ -82,20 +82,17 @@ def test_windows_are_protected_by_sharing_out_their_budget(home: Path) -> None:
     assert home.exists()
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
+def test_shares_of_what_is_no_window(home: Path) -> None:
+    for changes, said in [
         (("--unit", "event"), "share must be left out"),
         (("--workload", "running_total"), "workload must be each_period"),
         (("--horizon", "9"), "horizon must be left out"),
         (("--share", "fair"), "share must be one of uniform, sample"),
-    ],
-)
-def test_shares_of_what_is_no_window(changes: tuple[str, ...], said: str, home: Path) -> None:
-    opening = ("--dataset", "visits", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
-    refused = step("1\n", *opening, "--workload", "each_period", *changes)
-    assert refused.returncode == 2
-    assert said in " ".join(refused.stderr.split())
+    ]:
+        opening = ("--dataset", "visits", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
+        refused = step("1\n", *opening, "--workload", "each_period", *changes)
+        assert refused.returncode == 2, changes
+        assert said in " ".join(refused.stderr.split()), changes
     assert home.exists()
 
 
@@ -114,19 +111,16 @@ def test_rehearsing_shows_every_mechanism(tmp_path: Path, refuse: Callable[..., 
     assert "column of numbers" in refuse("plan", "--rehearse", str(example), *options)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_streams_that_cannot_be_opened(home: Path) -> None:
+    for arguments, said in [
         (("--horizon", "5"), "dataset must be given"),
         ((*OPENING, "--workload", "median"), "workload must be"),
         ((*OPENING, "--unit", "user"), "max_periods is missing"),
         ((*OPENING, "--epsilon", "0"), "epsilon must be"),
-    ],
-)
-def test_streams_that_cannot_be_opened(arguments: tuple[str, ...], said: str, home: Path) -> None:
-    refused = step("1\n", *arguments)
-    assert refused.returncode == 2
-    assert said in " ".join(refused.stderr.split())
+    ]:
+        refused = step("1\n", *arguments)
+        assert refused.returncode == 2, arguments
+        assert said in " ".join(refused.stderr.split()), arguments
     assert home.exists()
 
 

@@ -59,21 +59,18 @@ def test_a_line_that_is_no_number_is_refused_and_not_repeated(home: Path) -> Non
     assert home.exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_alerts_that_cannot_be_opened(home: Path) -> None:
+    for arguments, said in [
         (("--above", "5"), "dataset must be given"),
         ((*OPENING, "--below", "2"), "threshold must be given"),
         ((*OPENING, "--noise", "gaussian"), "noise must be"),
         ((*OPENING, "--max-alerts", "0"), "max_alerts must be"),
         ((*OPENING, "--above", "nan"), "above must be"),
         ((*OPENING, "--unit", "user/replace", "--monotone"), "monotone must be False"),
-    ],
-)
-def test_alerts_that_cannot_be_opened(arguments: tuple[str, ...], said: str, home: Path) -> None:
-    refused = watch("1\n", *arguments)
-    assert refused.returncode == 2
-    assert said in " ".join(refused.stderr.split())
+    ]:
+        refused = watch("1\n", *arguments)
+        assert refused.returncode == 2, arguments
+        assert said in " ".join(refused.stderr.split()), arguments
     assert home.exists()
 
 

@@ -110,9 +110,8 @@ def test_one_peak_needs_no_workload() -> None:
     assert "the totals all in all by 288" in " ".join(run(*asked, "--total", "1D").split())
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "said"),
-    [
+def test_a_workload_that_makes_no_sense_is_refused(shop: Path, refuse: Callable[..., str]) -> None:
+    for before, after, said in [
         ('of = "load"\npeak', 'of = "lod"\npeak', "a query above it"),
         ('peak = "1D"', 'peak = "1D"\ntrough = "1D"', "a query above it"),
         ("change = 3.0", "", "queries.alarm.change must be given: the most that one unit"),
@@ -124,13 +123,9 @@ def test_one_peak_needs_no_workload() -> None:
         ("count = true", "count = true\nunit = 'user/replace'", "one price can protect one unit only"),
         (WORKLOAD[WORKLOAD.index("[queries.load]") :], "", "[queries.NAME]"),
         ("time =", "time", "a TOML file"),
-    ],
-)
-def test_a_workload_that_makes_no_sense_is_refused(
-    before: str, after: str, said: str, shop: Path, refuse: Callable[..., str]
-) -> None:
-    (shop / "month.toml").write_text(WORKLOAD.replace(before, after), encoding="utf-8")
-    assert said in refuse("plan", "month.toml")
+    ]:
+        (shop / "month.toml").write_text(WORKLOAD.replace(before, after), encoding="utf-8")
+        assert said in refuse("plan", "month.toml"), before
 
 
 @pytest.mark.usefixtures("shop")

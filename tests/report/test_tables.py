@@ -9,7 +9,6 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, strategies as st
 
 from chronodp.report.tables import comma_separated, frame_as_csv, number_format, readable_column
@@ -51,9 +50,8 @@ def test_numbers_share_their_decimals_and_stand_to_the_right() -> None:
     assert column.numeric
 
 
-@pytest.mark.parametrize(
-    ("numbers", "form"),
-    [
+def test_a_column_has_the_decimals_that_matter() -> None:
+    for numbers, form in [
         ([0, 0], ",.0f"),
         ([], ",.0f"),
         ([3.0, -2.0], ",.0f"),
@@ -63,10 +61,8 @@ def test_numbers_share_their_decimals_and_stand_to_the_right() -> None:
         ([1.5e-9], ".5g"),
         ([3e20], ".5g"),
         ([2.5e6, 1 / 3], ",.0f"),
-    ],
-)
-def test_a_column_has_the_decimals_that_matter(numbers: list[float], form: str) -> None:
-    assert number_format(numbers) == form
+    ]:
+        assert number_format(numbers) == form, numbers
 
 
 def test_times_are_no_finer_than_they_need_be() -> None:
