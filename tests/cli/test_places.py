@@ -67,16 +67,6 @@ def test_a_file_of_places_is_planned_and_released(land: Path) -> None:
     assert (sums["part"] == sums["town"]).all()
 
 
-def test_the_data_may_call_places_otherwise(land: Path) -> None:
-    del land
-    flags = ("homes.parquet", *FLAGS[1:])
-    parquet = ("--places", "geo.parquet", "--levels", "part,town", "--place-column", "home")
-    said = json.loads(run("plan", *flags, *parquet, "--focus", "nodes", "--json"))
-    levels = said["design"]["table"]["levels"]
-    assert (levels["column"], levels["names"]) == ("home", ["all", "part", "town"])
-    assert levels["weights"] == [1.0, 3.0, 12.0]
-
-
 def test_a_config_file_says_the_same(land: Path) -> None:
     (land / "ask.toml").write_text(
         'data = "visits.parquet"\ntime = "at"\nuser = "who"\nevery = "1D"\nstart = 2026-01-01\nend = 2026-01-05\n'
@@ -86,6 +76,12 @@ def test_a_config_file_says_the_same(land: Path) -> None:
     )
     flags = json.loads(run("plan", *FLAGS, *PLACES, "--focus", "town=3", "--json"))
     assert json.loads(run("plan", "--config", "ask.toml", "--json"))["design"] == flags["design"]
+    flags = ("homes.parquet", *FLAGS[1:])
+    parquet = ("--places", "geo.parquet", "--levels", "part,town", "--place-column", "home")
+    said = json.loads(run("plan", *flags, *parquet, "--focus", "nodes", "--json"))
+    levels = said["design"]["table"]["levels"]
+    assert (levels["column"], levels["names"]) == ("home", ["all", "part", "town"])
+    assert levels["weights"] == [1.0, 3.0, 12.0]
 
 
 def test_what_does_not_fit_is_refused(land: Path, refuse: Callable[..., str]) -> None:

@@ -61,9 +61,6 @@ def test_flags_and_file_say_the_same(shop: Path) -> None:
     assert json.loads(said) == json.loads(run("plan", "--config", "load.toml", "--json"))
     assert json.loads(run("plan", "-c", "load.toml", "--epsilon", "2", "--json"))["design"]["epsilon"] == 2.0
     assert {path: path.stat().st_mtime_ns for path in shop.iterdir()} == before  # a plan touches nothing
-
-
-def test_plan_speaks_to_a_data_owner(shop: Path) -> None:
     (shop / "rows.parquet").unlink()  # nothing is read
     text = " ".join(run("plan", "--config", "load.toml").split())
     for said in (

@@ -82,20 +82,6 @@ def test_windows_are_protected_by_sharing_out_their_budget(home: Path) -> None:
     assert home.exists()
 
 
-def test_shares_of_what_is_no_window(home: Path) -> None:
-    for changes, said in [
-        (("--unit", "event"), "share must be left out"),
-        (("--workload", "running_total"), "workload must be each_period"),
-        (("--horizon", "9"), "horizon must be left out"),
-        (("--share", "fair"), "share must be one of uniform, sample"),
-    ]:
-        opening = ("--dataset", "visits", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
-        refused = step("1\n", *opening, "--workload", "each_period", *changes)
-        assert refused.returncode == 2, changes
-        assert said in " ".join(refused.stderr.split()), changes
-    assert home.exists()
-
-
 def test_rehearsing_shows_every_mechanism(tmp_path: Path, refuse: Callable[..., str]) -> None:
     example = tmp_path / "example.csv"
     example.write_text("day,a,b\n" + "".join(f"d{day},{day % 7},{10 * day}\n" for day in range(40)))
@@ -121,6 +107,17 @@ def test_streams_that_cannot_be_opened(home: Path) -> None:
         refused = step("1\n", *arguments)
         assert refused.returncode == 2, arguments
         assert said in " ".join(refused.stderr.split()), arguments
+    assert home.exists()
+    for changes, said in [
+        (("--unit", "event"), "share must be left out"),
+        (("--workload", "running_total"), "workload must be each_period"),
+        (("--horizon", "9"), "horizon must be left out"),
+        (("--share", "fair"), "share must be one of uniform, sample"),
+    ]:
+        opening = ("--dataset", "visits", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
+        refused = step("1\n", *opening, "--workload", "each_period", *changes)
+        assert refused.returncode == 2, changes
+        assert said in " ".join(refused.stderr.split()), changes
     assert home.exists()
 
 

@@ -135,6 +135,8 @@ def test_what_a_workload_cannot_do_is_refused(refuse: Callable[..., str]) -> Non
     flags = ("--dataset", "people", "--request", "jan")
     assert "several queries" in refuse("release", "month.toml", *flags, "--page", "month.html")
     assert "can be read" in refuse("plan", "week.toml")
+    missing = refuse("plan", "month.toml", "--missing", "0.1")
+    assert "missing must be left out where several queries are planned together; got a float" in missing
     with cdp.Ledger("budget.db") as ledger:
         assert not ledger.history("people")
 
@@ -146,9 +148,3 @@ def test_a_mean_says_what_it_is_of_beside_queries_about_others(shop: Path) -> No
     said = " ".join(run("plan", "month.toml").split())
     assert "mean" in said
     assert "bins" in said
-
-
-def test_the_figure_of_what_is_missing_is_refused_as_it_was_given(shop: Path, refuse: Callable[..., str]) -> None:
-    assert "missing must be left out where several queries are planned together; got a float" in refuse(
-        "plan", str(shop / "month.toml"), "--missing", "0.1"
-    )

@@ -135,16 +135,10 @@ def test_writes_into_an_empty_folder_and_no_other(everything: cdp.Ledger, tmp_pa
 
 
 def test_refuses_before_it_writes(everything: cdp.Ledger, tmp_path: Path) -> None:
-    for dataset, options, said in [
-        ("meters", {"request": "nothing"}, "request"),
-        ("nothing", {}, "nothing"),
-    ]:
+    for dataset, options, said in [("meters", {"request": "nothing"}, "request"), ("nothing", {}, "nothing")]:
         with pytest.raises(ChronodpError, match=said):
             write_dossier(everything, dataset, tmp_path / "out", **options)
         assert list(tmp_path.iterdir()) == [], dataset
-
-
-def test_refuses_a_folder_that_cannot_be(everything: cdp.Ledger, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="a folder that exists"):
         write_dossier(everything, "empty", tmp_path / "nowhere" / "out")
 

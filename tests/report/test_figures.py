@@ -177,12 +177,9 @@ def test_names_are_shown_as_they_are_and_never_read_as_tags() -> None:
     assert json.loads(text)["data"][1]["name"].startswith("&lt;/script&gt;")
 
 
-def test_nothing_makes_an_empty_figure() -> None:
+def test_no_points_make_an_empty_figure_and_uneven_ones_none() -> None:
     assert figure_of().data == ()
     assert len(figure_of(Line("a", [], [], [], [])).data) == 2
-
-
-def test_bounds_of_another_length_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="lower must be as many numbers as there are times, 2; got 1"):
         Line("a", [0, 1], [1.0, 2.0], [1.0], [1.0, 2.0])
 

@@ -28,13 +28,10 @@ def test_a_line_is_thinned_and_stays_in_its_frame() -> None:
         assert [x for x, _ in line] == sorted(x for x, _ in line), count
 
 
-def test_the_band_of_a_stretch_is_its_widest() -> None:
+def test_a_stretch_has_its_widest_band_and_passes_over_what_is_missing() -> None:
     values, upper = np.zeros(2400), np.ones(2400)
     upper[1234] = 100.0
     assert "to 100 " in small_chart(values, values, upper, name="a spike")
-
-
-def test_values_that_are_missing_are_passed_over() -> None:
     values = np.array([1.0, np.nan, 3.0, np.inf])
     wide = np.array([np.inf, 0.0, 4.0, 5.0])
     assert len(points(small_chart(values, -wide, wide, name="gaps"), "polyline")) == 2

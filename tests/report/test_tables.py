@@ -65,14 +65,11 @@ def test_a_column_has_the_decimals_that_matter() -> None:
         assert number_format(numbers) == form, numbers
 
 
-def test_times_are_no_finer_than_they_need_be() -> None:
+def test_times_are_no_finer_than_they_need_be_and_tell_one_zone_once() -> None:
     start = datetime(2026, 1, 5)
     assert readable_column([start, start + timedelta(days=1)]).cells == ("2026-01-05", "2026-01-06")
     assert readable_column([start, start + timedelta(hours=1), None]).cells[1:] == ("2026-01-05 01:00", "–")
     assert readable_column([start + timedelta(seconds=1)]).cells == ("2026-01-05 00:00:01",)
-
-
-def test_a_time_zone_is_told_once_if_it_is_one() -> None:
     assert readable_column([datetime(2026, 1, 5, tzinfo=UTC)]).note == "UTC"
     summer = pd.date_range("2026-10-25", periods=2, tz="Europe/Oslo")
     assert readable_column([summer[0]]).note == "UTC+02:00"

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from chronodp.cli.options import Address, Analyst, Json, Keys, refuse_beside
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import print_json, table_of, terminal
+from chronodp.cli.terminal import print_json, print_written, table_of, terminal
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 from chronodp.report import watching
@@ -186,9 +186,7 @@ def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: b
     if len(made.frame) > _ROWS:
         console.print(f"{len(made.frame) - _ROWS:,} more rows; --out writes them all.")
     console.print(str(made.promise))
-    for path in (out, page):
-        if path is not None:
-            console.print(f"Written: {path}")
+    print_written(console, out, page)
 
 
 def parse_analysis(text: str, window: int) -> UnitCosts:

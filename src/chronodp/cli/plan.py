@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.options import Json, refuse_beside
 from chronodp.cli.stream import parse_workload
-from chronodp.cli.terminal import print_json, table_of, terminal
+from chronodp.cli.terminal import print_json, rows_of, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Window, counted, parse_record_unit, to_document
@@ -167,7 +166,7 @@ def _plan_stream(
         table = rehearse_windows(numbers, window=unit, max_groups=asked.options.get("max_groups", 1), **price)
         title = f"{unit}: {numbers.shape[1]:,} series of {counted(len(numbers), 'step')}"
     if as_json:
-        print_json(json.loads(table.to_json(orient="records")))
+        print_json(rows_of(table))
         return
     terminal().print(table_of(table, title))
 

@@ -13,7 +13,7 @@ import typer
 from chronodp.cli.options import Address, Analyst, JsonLines, Keys, Units, existing_ledger, refuse_beside
 from chronodp.cli.places import check_place
 from chronodp.cli.stream import number_in
-from chronodp.cli.terminal import print_json, terminal
+from chronodp.cli.terminal import print_json, print_written, terminal
 from chronodp.errors import InvalidArgument, UnknownStream
 from chronodp.privacy import parse_record_unit
 
@@ -247,8 +247,7 @@ def _check(once: Comparator, ledger: Ledger, payer: tuple[str, str, str], out: P
     console.print(f"{said} {_side(once)}.", style="bold")
     console.print(_sharpness(once))
     console.print(str(answer.certificate))
-    if out is not None:
-        console.print(f"Written: {out}")
+    print_written(console, out)
 
 
 def _show_sharpness(once: Comparator, *, as_json: bool) -> None:
