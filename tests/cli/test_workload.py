@@ -131,7 +131,6 @@ def test_a_workload_that_makes_no_sense_is_refused(shop: Path, refuse: Callable[
 @pytest.mark.usefixtures("shop")
 def test_what_a_workload_cannot_do_is_refused(refuse: Callable[..., str]) -> None:
     assert "look at each by itself" in refuse("diagnose", "month.toml")
-    assert "chronodp diagnose" in refuse("plan", "month.toml", "--diagnose")
     flags = ("--dataset", "people", "--request", "jan")
     assert "several queries" in refuse("release", "month.toml", *flags, "--page", "month.html")
     assert "can be read" in refuse("plan", "week.toml")

@@ -89,13 +89,14 @@ def test_buttons_and_slider_come_with_dates_that_span_enough() -> None:
 
 
 def test_moments_of_every_kind_are_shown_as_their_clock() -> None:
-    for times in [
+    kinds: list[Any] = [
         [datetime(2026, 1, 1), datetime(2026, 1, 2)],
         [datetime(2026, 1, 1).date(), datetime(2026, 1, 2).date()],
         ["2026-01-01", "2026-01-02T00:00:00+01:00"],
         pd.date_range("2026-01-01", periods=2, tz="Europe/Oslo"),
         np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[ns]"),
-    ]:
+    ]
+    for times in kinds:
         figure = figure_of(Line("a", times, [1, 2], [0, 1], [2, 3]))
         assert figure.layout.xaxis.type == "date", times
         assert list(figure.data[1].x) == ["2026-01-01T00:00:00", "2026-01-02T00:00:00"], times

@@ -51,7 +51,7 @@ def test_numbers_share_their_decimals_and_stand_to_the_right() -> None:
 
 
 def test_a_column_has_the_decimals_that_matter() -> None:
-    for numbers, form in [
+    columns: list[tuple[list[float], str]] = [
         ([0, 0], ",.0f"),
         ([], ",.0f"),
         ([3.0, -2.0], ",.0f"),
@@ -61,7 +61,8 @@ def test_a_column_has_the_decimals_that_matter() -> None:
         ([1.5e-9], ".5g"),
         ([3e20], ".5g"),
         ([2.5e6, 1 / 3], ",.0f"),
-    ]:
+    ]
+    for numbers, form in columns:
         assert number_format(numbers) == form, numbers
 
 

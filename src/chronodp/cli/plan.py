@@ -29,7 +29,6 @@ __all__ = ["plan"]
 def plan(
     *,
     asked: Asked,
-    diagnose: Annotated[bool, typer.Option("--diagnose", hidden=True)] = False,
     expect: Annotated[
         float | None,
         typer.Option(help="About how large a number will be: the plan then says how far off that is."),
@@ -77,8 +76,6 @@ def plan(
 
     `chronodp plan --rehearse published-2025.csv --unit window:24 --epsilon 1 --delta 1e-6`
     """
-    if diagnose:
-        raise InvalidArgument("diagnose", True, "left out: use chronodp diagnose, with the same options")
     if compare is not None or rehearse is not None:
         _plan_stream(asked, compare, horizon, rehearse, 1.0 if change is None else change, as_json=as_json)
         return
