@@ -9,6 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from chronodp.cli.blur_times import parse_analysis
+from chronodp.temporal import UnitCosts, frequency_counting, moving_average, recommend
 from tests.cli.conftest import run
 
 ASKED = ("--time", "at", "--user", "who", "--value", "pulse", "--block", "4", "--epsilon", "1")
@@ -72,9 +74,12 @@ def test_uneven_times_are_refused_or_resampled(home: Path, refuse: Callable[...,
     assert len(rows) == 48
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_requests_that_are_refused(home: Path, refuse: Callable[..., str]) -> None:
+    for arguments, said in (
+        ((*ASKED,), "data must be given; or --plan"),
+        (("pulse.csv", *ASKED[2:]), "time must be given"),
+        (("pulse.csv", *ASKED, "--epsilon", "2", *PAID), "epsilon must be given once without --plan"),
+        (("pulse.csv", *ASKED, *PAID, "--analysis", "relative"), "analysis must be left out"),
         (("pulse.csv", *ASKED), "dataset must be given"),
         (("pulse.csv", *ASKED, *PAID, "--mechanism", "backward"), "left out: backward promises nothing"),
         (("pulse.csv", *ASKED, "--mechanism", "magic"), "mechanism must be block-shuffle"),
@@ -84,10 +89,45 @@ def test_uneven_times_are_refused_or_resampled(home: Path, refuse: Callable[...,
         (("pulse.csv", *ASKED, *PAID, "--start", "2026-01-01T05:00"), "2026-01-01T04:00:00 or 2026-01-01T08:00:00"),
         (("pulse.csv", *ASKED[:-1], "5", *PAID), "cannot pay"),
         (("pulse.csv", *ASKED[:7], "1", "--epsilon", "1", *PAID), "block must be a whole number from 2"),
-    ],
-)
-def test_requests_that_are_refused(
-    arguments: tuple[str, ...], said: str, home: Path, refuse: Callable[..., str]
-) -> None:
-    assert said in refuse("blur-times", *arguments)
+    ):
+        assert said in refuse("blur-times", *arguments), arguments
     assert not (home / "out.csv").exists()
+
+
+def test_a_plan_shows_the_costs_that_are_recommended() -> None:
+    asked = ("blur-times", "--plan", "--block", "20", "--epsilon", "5")
+    found = json.loads(run(*asked, "--json"))
+    assert [row["cost"] for row in found["mechanisms"]] == [one.cost for one in recommend(20, 5.0).candidates]
+    assert [row["mechanism"] for row in found["mechanisms"] if row["private"]] == ["block-shuffle"]
+    assert found["unit_costs"] == {"missing": 20.0, "repeated": 20.0, "empty": 20.0, "delay": 1.0}
+    text = run(*asked)
+    assert text.count("cheapest") == 1
+    assert "threshold (10 empty)" in text
+    assert "never" in text
+    several = run(*asked, "--epsilon", "1", "--epsilon", "20", "--analysis", "average:24,4")
+    assert "threshold (extended, 16 empty)" in several
+    assert several.count("block-shuffle") == 3
+
+
+def test_analyses_by_their_words() -> None:
+    assert parse_analysis("relative", 10) == UnitCosts.relative(10)
+    assert parse_analysis("relative:1,2,3,4", 10) == UnitCosts(10.0, 20.0, 30.0, 4.0)
+    counting = frequency_counting(window=10, length=100, share=0.2, other_share=0.1)
+    assert parse_analysis("counting:100,0.2,0.1", 10) == counting
+    assert parse_analysis("average:24,4", 10) == moving_average(window=10, length=24, variance=4.0)
+
+
+def test_plans_that_are_refused(refuse: Callable[..., str]) -> None:
+    for arguments, said in (
+        (("--block", "2", "--epsilon", "5"), "block must be a whole number from 3 to 1000"),
+        (("--block", "99999999999999999999", "--epsilon", "5"), "block must be a whole number from 3 to 1000"),
+        (("--block", "20", "--epsilon", "-1"), "epsilon must be a finite number from 0"),
+        (("--block", "20", "--epsilon", "1", "--epsilon", "nan"), "epsilon must be a finite number from 0"),
+        (("--block", "20", "--epsilon", "5", "--analysis", "median:3"), "analysis must be relative"),
+        (("--block", "20", "--epsilon", "5", "--analysis", "average:2.5,1"), "analysis must be relative"),
+        (("--block", "20", "--epsilon", "5", "--analysis", "average:inf,1"), "analysis must be relative"),
+        (("--block", "20", "--epsilon", "5", "--analysis", "counting:9,2,0.1"), "share must be"),
+        (("--block", "20", "--epsilon", "5", "--analysis", "relative:-1,1,1,1"), "missing must be"),
+        (("--block", "20", "--epsilon", "5", "--value", "pulse"), "value must be left out"),
+    ):
+        assert said in refuse("blur-times", "--plan", *arguments), arguments

@@ -168,10 +168,6 @@ def test_refusals_spend_nothing(home: Path, refuse: Callable[..., str]) -> None:
         assert said in refuse("chain", "fit", *arguments)
     assert charges() == 0
     assert not (home / "none.db").exists()
-
-
-@pytest.mark.usefixtures("home")
-def test_tables_that_cannot_be_simulated(refuse: Callable[..., str]) -> None:
     for arguments, said in NOT_DRAWN:
         assert said in refuse("chain", "simulate", *arguments)
     assert not Path("x.csv").exists()

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import pipe, run
 
-ASKED = ("check", "--above", "500", "--change", "1", "--epsilon", "0.5")
+ASKED = ("watch", "--check", "--above", "500", "--change", "1", "--epsilon", "0.5")
 PAID = (*ASKED, "--dataset", "meters", "--request", "today")
 
 
@@ -36,19 +36,7 @@ def test_a_check_is_paid_once_and_repeats_itself(home: Path) -> None:
     assert charges() == 1
     run("key", "--out", "public.key")
     assert "Valid." in run("verify", "answer.json", "--public-key", "public.key")
-    below = (
-        "check",
-        "--below",
-        "500",
-        "--change",
-        "1",
-        "--epsilon",
-        "0.5",
-        "--noise",
-        "laplace",
-        *PAID[-4:-1],
-        "other",
-    )
+    below = ("watch", "--check", "--below", *ASKED[3:], "--noise", "laplace", *PAID[-4:-1], "other")
     assert "Quiet: the number does not seem to lie at or below 500." in pipe("900\n", *below)
 
 
@@ -76,6 +64,10 @@ REFUSED: list[tuple[str, tuple[str, ...], str]] = [
     ("1\n", (*PAID, "--dataset", "x"), "no budget is open for 'x'"),
     ("1\n", (*PAID, "--ledger", "none.db"), "there is no ledger at none.db"),
     ("1\n", (*PAID, "--out", "answer.txt"), "out must be a file that ends in .json"),
+    ("1\n", (*PAID, "--max-alerts", "3"), "max_alerts must be left out"),
+    ("1\n", (*PAID, "--plan"), "dataset must be left out"),
+    ("1\n", (*PAID[:1], *PAID[2:]), "request must be left out"),
+    ("1\n", ("watch", "--check", "--above", "5"), "change must be given"),
 ]
 
 

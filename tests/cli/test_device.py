@@ -77,9 +77,8 @@ def test_a_fleet_is_made_up_counted_in_parts_and_shown(home: Path) -> None:
     assert (home / "table.csv").read_text(encoding="utf-8").count("\n") == 61
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_what_is_refused(home: Path, refuse: Callable[..., str]) -> None:
+    for arguments, said in [
         (("device", "plan", "x", "--choices", "1", "--epsilon", "1", "--protocol", "fresh:3"), "choices must be"),
         (("device", "plan", "x", "--epsilon", "1", "--protocol", "fresh:3"), "choices must be given, or clip"),
         (("device", "plan", "x", "--choices", "3", "--epsilon", "1", "--protocol", "often:3"), "protocol must be"),
@@ -93,10 +92,8 @@ def test_a_fleet_is_made_up_counted_in_parts_and_shown(home: Path) -> None:
         (("device", "start", "none.json"), "is no device plan"),
         (("device", "fleet", "town", "--devices", "0"), "devices must be"),
         (("collect", "none.json", "none.bin"), "is no device plan"),
-    ],
-)
-def test_what_is_refused(arguments: tuple[str, ...], said: str, home: Path, refuse: Callable[..., str]) -> None:
-    assert said in refuse(*arguments)
+    ]:
+        assert said in refuse(*arguments), arguments
     assert home.exists()
 
 

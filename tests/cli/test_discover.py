@@ -147,15 +147,8 @@ def test_a_budget_without_a_reserve_is_refused_before_data_are_read(shop: Path, 
     assert "a part of its delta" in said
 
 
-def test_the_owner_looks_at_cells_before_keys_are_found(shop: Path, refuse: Callable[..., str]) -> None:
-    assert json.loads(run("diagnose", *FLAGS, *DISCOVER, "--json"))
-    assert "keys that are found" in refuse("diagnose", *FLAGS, *DISCOVER, "--bounds")
-    assert shop.exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_cannot_be_found_is_refused(shop: Path, refuse: Callable[..., str]) -> None:
+    for options, said in [
         (("--discover", "page"), "max_keys is missing"),
         (("--discover", "page", "--max-keys", "0"), "max_keys must be"),
         (("--max-keys", "3"), "discover must be given"),
@@ -171,17 +164,12 @@ def test_the_owner_looks_at_cells_before_keys_are_found(shop: Path, refuse: Call
         ((*DISCOVER, "--find", "max_groups"), "find keys first"),
         ((*DISCOVER, "--missing", "0.05"), "missing must be left out"),
         ((*DISCOVER, "--max-groups", "0"), "max_groups"),
-    ],
-    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
-)
-def test_what_cannot_be_found_is_refused(
-    options: tuple[str, ...], said: str, shop: Path, refuse: Callable[..., str]
-) -> None:
-    assert said in refuse("plan", *FLAGS, *options)
+    ]:
+        assert said in refuse("plan", *FLAGS, *options), options
     assert shop.exists()
-
-
-def test_rows_for_themselves_have_no_max_keys(shop: Path, refuse: Callable[..., str]) -> None:
+    assert json.loads(run("diagnose", *FLAGS, *DISCOVER, "--json"))
+    assert "keys that are found" in refuse("diagnose", *FLAGS, *DISCOVER, "--bounds")
+    assert shop.exists()
     flags = [flag for flag in FLAGS if flag not in ("--max-periods", "1")]
     assert "max_keys must be left out" in refuse("plan", *flags, "--unit", "event", *DISCOVER)
     assert "people hold it" in " ".join(run("plan", *flags, "--unit", "event", "--discover", "page").split())
@@ -194,12 +182,5 @@ def test_several_queries_refuse_what_is_found_by_one(shop: Path, refuse: Callabl
         f'{shared}discover = "page"\nmax_keys = 3\n[queries.days]\ncount = true\n', encoding="utf-8"
     )
     assert "find them by a plan of its own" in refuse("plan", "w.toml")
-
-
-def test_a_file_points_at_the_line(shop: Path, refuse: Callable[..., str]) -> None:
-    (shop / "bad.toml").write_text(f'{FILE}discover = "page"\nmax_keys = 3\ndiscover_share = 0.95\n', encoding="utf-8")
-    said = refuse("plan", "-c", "bad.toml")
-    assert "discover_share" in said
-    assert "line" in said
     (shop / "bad.toml").write_text(f'{FILE}discover = ["page", "rare"]\nmax_keys = 3\n', encoding="utf-8")
     assert "one column" in refuse("plan", "-c", "bad.toml")

@@ -109,15 +109,8 @@ def test_edges_are_found_by_a_command(shop: Path, options: tuple[str, ...]) -> N
     assert shop.exists()
 
 
-def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Callable[..., str]) -> None:
-    assert json.loads(run("diagnose", *FLAGS, *FINDS, "--json"))
-    assert "found by the release" in refuse("diagnose", *FLAGS, *FINDS, "--bounds")
-    assert shop.exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_cannot_be_found_is_refused(shop: Path, refuse: Callable[..., str]) -> None:
+    for options, said in [
         (("--sum", "kwh", "--find", "clip", "--clip", "0", "3", "--max-periods", "3"), "given or found, not both"),
         (("--count", "--find", "max_periods", "--max-periods", "3"), "given or found, not both"),
         (("--count", "--find", "at_most", "--at-most", "3", "--max-periods", "3"), "given or found, not both"),
@@ -128,6 +121,7 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
         (("--count", "--find", "max_periods", "--find-from-zero"), "find_from_zero must be left out unless"),
         (("--sum", "kwh", "--find", "clip", "--find-between", "3", "1", "--max-periods", "3"), "find_between must be"),
         (("--count", "--find-share", "0.1", "--max-periods", "3"), "find must be given"),
+        (("--mean", "kwh", "--of", "people", "--find", "clip", "--max-periods", "14"), "middle"),
         (("--count", "--find", "max_periods", "--find", "max_groups"), "nothing splits"),
         (("--mean", "kwh", "--of", "people", "--find", "clip", "--max-periods", "3"), "from 0 on"),
         (("--variance", "kwh", "--find", "clip", "--max-periods", "3"), "cannot be found for variance"),
@@ -144,13 +138,11 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
         (("--count", "--max-periods", "3", "--missing", "1"), "missing must be"),
         (("--count", "--max-periods", "3", "--missing", "0.05", "--missing-assume", "hope"), "one of even-loss, none"),
         (("--count", "--max-periods", "3", "--missing-assume", "none"), "unless --missing is given"),
-    ],
-    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
-)
-def test_what_cannot_be_found_is_refused(
-    options: tuple[str, ...], said: str, shop: Path, refuse: Callable[..., str]
-) -> None:
-    assert said in refuse("plan", *FLAGS, *options)
+    ]:
+        assert said in refuse("plan", *FLAGS, *options), options
+    assert shop.exists()
+    assert json.loads(run("diagnose", *FLAGS, *FINDS, "--json"))
+    assert "found by the release" in refuse("diagnose", *FLAGS, *FINDS, "--bounds")
     assert shop.exists()
 
 
@@ -164,10 +156,6 @@ def test_several_queries_refuse_what_only_one_can_have(shop: Path, refuse: Calla
         f"{shared}max_periods = 3\nmissing = 0.05\n[queries.days]\ncount = true\n", encoding="utf-8"
     )
     assert "planned together" in refuse("plan", "m.toml")
-
-
-@pytest.mark.long
-def test_a_file_points_at_the_line(shop: Path, refuse: Callable[..., str]) -> None:
     (shop / "bad.toml").write_text(f'{FILE}find = ["clip", "max_periods"]\nfind_share = 0.9\n', encoding="utf-8")
     said = refuse("plan", "-c", "bad.toml")
     assert "find_share" in said
@@ -219,20 +207,6 @@ def test_a_norm_is_given_or_found(shop: Path, refuse: Callable[..., str]) -> Non
         assert word in refuse("plan", *FLAGS, *wrong)
 
 
-@pytest.mark.long
-def test_the_clip_of_a_mean_is_found(shop: Path, refuse: Callable[..., str]) -> None:
-    flags = (
-        *("--mean", "kwh", "--of", "people"),
-        *("--find", "clip", "--find-from-zero", "--max-periods", "14"),
-    )
-    run("release", *FLAGS, *flags, "--dataset", "people", "--request", "mean", "--out", "mean.json")
-    made = json.loads(json.loads((shop / "mean.json").read_text(encoding="utf-8"))["release"])["design"]
-    assert made["table"]["measure"]["kind"] == "row_mean"
-    assert made["table"]["measure"]["clip"] == [0.0, made["found"]["size"]]
-    middle = ("--mean", "kwh", "--of", "people", "--find", "clip", "--max-periods", "14")
-    assert "middle" in refuse("plan", *FLAGS, *middle)
-
-
 BY = ("--by", "region=north,south", "--max-periods", "7")
 
 
@@ -249,17 +223,14 @@ def test_flags_and_file_say_a_clip_for_each_key(shop: Path) -> None:
     assert abs(wide["south"] / wide["north"] - 2.5) < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
+@pytest.mark.usefixtures("shop")
+def test_clips_that_are_none_are_refused(refuse: Callable[..., str]) -> None:
+    for flags, says in [
         (("--clip-of", "north=0,2", "--clip", "0", "5"), "left out beside --clip"),
         (("--clip-of", "0,2"), "a key, once"),
         (("--clip-of", "north=0,2", "--clip-of", "north=0,3"), "a key, once"),
         (("--clip-of", "north=much"), "numbers with commas"),
         (("--clip-of", "north=0,2"), "keys of one column"),
         (("--clip-of", "north=0,2", "--find", "clip"), "given or found"),
-    ],
-)
-@pytest.mark.usefixtures("shop")
-def test_clips_that_are_none_are_refused(refuse: Callable[..., str], flags: tuple[str, ...], says: str) -> None:
-    assert says in refuse("plan", *FLAGS, *BY, "--sum", "kwh", *flags)
+    ]:
+        assert says in refuse("plan", *FLAGS, *BY, "--sum", "kwh", *flags), flags

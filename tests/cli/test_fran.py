@@ -221,27 +221,22 @@ def test_what_cannot_be_opened_spends_nothing(
     assert not (home / "none.db").exists()
 
 
-@pytest.mark.parametrize("line", ["zaphod,1", "0", "0.5,1", "7,0", "nan,0", "-1,0", "\ud800,1"])
 @pytest.mark.usefixtures("home")
 def test_a_line_that_is_no_snapshot_is_not_repeated(
-    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    refuse: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chronodp.cli import main
-
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"1,1\n{line}\n"))
-    monkeypatch.setattr(sys, "argv", ["chronodp", "fran", "run", "alarms", *OPENING])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    said = capsys.readouterr().err
-    assert "nothing was released for it" in " ".join(said.split())
-    assert line not in said
+    pipe("1,1\n", "fran", "run", "alarms", *OPENING)
+    for line in ("zaphod,1", "0", "0.5,1", "7,0", "nan,0", "-1,0", "\ud800,1"):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(f"{line}\n"))
+        said = refuse("fran", "run", "alarms", "--json")
+        assert "nothing was released for it" in said, line
+        assert line not in said
     assert pipe("1,1\n", "fran", "run", "alarms").splitlines()[1].startswith("1,")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+@pytest.mark.usefixtures("home")
+def test_refusals_are_one_sentence(refuse: Callable[..., str]) -> None:
+    for arguments, said in [
         (("tune", "model.json", "--error", "0"), "error must be"),
         (("tune", "model.json", "--error", "1", "--oldest", "-1"), "oldest must be"),
         (("tune", "model.json", "--error", "1", "--way", "best"), "way must be one, each, shrunk or parts"),
@@ -252,8 +247,5 @@ def test_a_line_that_is_no_snapshot_is_not_repeated(
         (("plan", "model.json"), "epsilon must be given, or --target"),
         (("plan", "model.json", "--target", "0"), "target must be"),
         (("plan", "none.json", "--target", "1"), "model must be a file that can be read"),
-    ],
-)
-@pytest.mark.usefixtures("home")
-def test_refusals_are_one_sentence(arguments: tuple[str, ...], said: str, refuse: Callable[..., str]) -> None:
-    assert said in refuse("fran", *arguments)
+    ]:
+        assert said in refuse("fran", *arguments), arguments

@@ -90,9 +90,8 @@ def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
     assert "–" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_refusals_are_one_sentence(model: str, refuse: Callable[..., str], tmp_path: Path) -> None:
+    for arguments, said in [
         (("none.json", "--epsilon", "1"), "model must be a file that can be read"),
         (("MODEL", "--epsilon", "0"), "epsilon must be"),
         (("MODEL", "--epsilon", "1", "--ages", "3:1"), "ages must be"),
@@ -102,15 +101,8 @@ def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
         (("MODEL", "--epsilon", "1", "--query", "weighted:1,x"), "query must be"),
         (("MODEL", "--epsilon", "1", "--query", "weighted:1"), "weights must be one a sequence, 2"),
         (("MODEL", "--epsilon", "1", "--page", "x.png"), "page must be"),
-    ],
-)
-def test_refusals_are_one_sentence(
-    arguments: tuple[str, ...], said: str, model: str, refuse: Callable[..., str]
-) -> None:
-    assert said in refuse("leakage", *(model if part == "MODEL" else part for part in arguments))
-
-
-def test_columns_that_do_not_sum_to_one_are_named(tmp_path: Path, refuse: Callable[..., str]) -> None:
+    ]:
+        assert said in refuse("leakage", *(model if part == "MODEL" else part for part in arguments)), arguments
     path = tmp_path / "model.json"
     path.write_text(json.dumps({"transitions": [[0.7, 0.3], [0.2, 0.8]], "coupling": [[1.0]]}), encoding="utf-8")
     assert "transitions[:, 0] must be a column that sums to one" in refuse("leakage", str(path), "--epsilon", "1")

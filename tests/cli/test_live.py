@@ -126,9 +126,9 @@ def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
     assert "Traceback" not in errors
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "named"),
-    [
+def test_settings_that_cannot_be_are_named_and_nothing_is_spent(settings: Path, refuse: Callable[..., str]) -> None:
+    text = settings.read_text(encoding="utf-8")
+    for old, new, named in [
         ('kind = "file"', 'kind = "pigeon"', "source.kind must be one of kafka, mqtt, file"),
         ('kind = "file"', 'kind = "kafka"\nservers = "x:1"', "source.topic must be given"),
         ('time = "at"', 'tyme = "at"', "fields.tyme must be one of time, user"),
@@ -153,21 +153,12 @@ def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
         ('dataset = "visits"', 'dataset = "other"', "other"),
         ("name =", "name = =", "a TOML file (Invalid value (at line 2"),
         ('unit = "user"', 'unit = "window:24"', "max_periods must be left out"),
-    ],
-)
-def test_settings_that_cannot_be_are_named_and_nothing_is_spent(
-    settings: Path, refuse: Callable[..., str], old: str, new: str, named: str
-) -> None:
-    text = settings.read_text(encoding="utf-8")
-    assert old in text
-    settings.write_text(text.replace(old, new, 1), encoding="utf-8")
-    assert named in refuse("live", str(settings))
+    ]:
+        assert old in text
+        settings.write_text(text.replace(old, new, 1), encoding="utf-8")
+        assert named in refuse("live", str(settings)), (old, new)
     shown = json.loads(run("budget", "status", "visits", "--json", "--ledger", str(settings.parent / "budget.db")))
     assert shown["charges"] == 0
-
-
-def test_settings_that_librdkafka_does_not_know_are_named(settings: Path, refuse: Callable[..., str]) -> None:
-    text = settings.read_text(encoding="utf-8")
     source = 'kind = "kafka"\nservers = "x:1"\ntopic = "t"\noptions = { nonsense = "1" }'
     lines = [line for line in text.splitlines() if "in.jsonl" not in line]
     settings.write_text("\n".join(lines).replace('kind = "file"', source), encoding="utf-8")

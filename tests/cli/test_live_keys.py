@@ -75,9 +75,9 @@ def test_found_keys_are_told_line_by_line_and_in_sinks(settings: Path) -> None:
     assert json.loads(shown)["charges"] == 1
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "named"),
-    [
+def test_settings_that_cannot_be_are_named_and_nothing_is_spent(settings: Path, refuse: Callable[..., str]) -> None:
+    text = settings.read_text(encoding="utf-8")
+    for old, new, named in [
         ("max_keys = 2, ", "", "max_keys is missing"),
         ("max_keys = 2", "max_groups = 2", "max_keys is missing"),
         ("looks = 3", "looks = 7", "looks must be"),
@@ -94,15 +94,10 @@ def test_found_keys_are_told_line_by_line_and_in_sinks(settings: Path) -> None:
         ("[measure]", "[measure]\nat_most = 2", "measure.at_most must be left out with discover"),
         ("[[sinks]]", "[alert]\nabove = 5.0\nepsilon = 1.0\n\n[[sinks]]", "alert must be left out with discover"),
         ("delta = 1e-3", "delta = 1e-2", "this needs more than 0.003"),
-    ],
-)
-def test_settings_that_cannot_be_are_named_and_nothing_is_spent(
-    settings: Path, refuse: Callable[..., str], old: str, new: str, named: str
-) -> None:
-    text = settings.read_text(encoding="utf-8")
-    assert old in text
-    settings.write_text(text.replace(old, new, 1), encoding="utf-8")
-    assert named in refuse("live", str(settings))
+    ]:
+        assert old in text
+        settings.write_text(text.replace(old, new, 1), encoding="utf-8")
+        assert named in refuse("live", str(settings)), (old, new)
     shown = json.loads(run("budget", "status", "web", "--json", "--ledger", str(settings.parent / "budget.db")))
     assert shown["charges"] == 0
 

@@ -46,23 +46,18 @@ def test_windows_are_released_by_spark_and_a_restart_goes_on(settings: Path, spa
     assert spark.streams.active == []
 
 
-@pytest.mark.parametrize(
-    ("written", "instead", "allowed"),
-    [
+def test_what_spark_cannot_run_is_refused_before_it_pays(settings: Path, refuse: Callable[..., str]) -> None:
+    text = settings.read_text(encoding="utf-8")
+    for written, instead, allowed in [
         ('kind = "file"\npath = ', 'kind = "mqtt"\ntopic = "t"\nhost = ', "file with [spark]"),
         ('kind = "file"', 'kind = "file"\nlayout = "csv"', "a line is a record"),
         ("in.jsonl", "nowhere", "a folder with [spark]"),
         ('every = "200ms"', 'every = "often"', "every"),
         ("partitions = 2", "partitions = 0", "a whole number of at least 1"),
         ("checkpoint = ", "folder = ", "checkpoint"),
-    ],
-)
-def test_what_spark_cannot_run_is_refused_before_it_pays(
-    settings: Path, refuse: Callable[..., str], written: str, instead: str, allowed: str
-) -> None:
-    text = settings.read_text(encoding="utf-8")
-    assert written in text
-    settings.write_text(text.replace(written, instead), encoding="utf-8")
-    assert allowed in refuse("live", str(settings))
+    ]:
+        assert written in text
+        settings.write_text(text.replace(written, instead), encoding="utf-8")
+        assert allowed in refuse("live", str(settings)), instead
     with Ledger(settings.parent / "budget.db") as ledger:
         assert not ledger.history("visits")

@@ -67,16 +67,6 @@ def test_a_file_of_places_is_planned_and_released(land: Path) -> None:
     assert (sums["part"] == sums["town"]).all()
 
 
-def test_the_data_may_call_places_otherwise(land: Path) -> None:
-    del land
-    flags = ("homes.parquet", *FLAGS[1:])
-    parquet = ("--places", "geo.parquet", "--levels", "part,town", "--place-column", "home")
-    said = json.loads(run("plan", *flags, *parquet, "--focus", "nodes", "--json"))
-    levels = said["design"]["table"]["levels"]
-    assert (levels["column"], levels["names"]) == ("home", ["all", "part", "town"])
-    assert levels["weights"] == [1.0, 3.0, 12.0]
-
-
 def test_a_config_file_says_the_same(land: Path) -> None:
     (land / "ask.toml").write_text(
         'data = "visits.parquet"\ntime = "at"\nuser = "who"\nevery = "1D"\nstart = 2026-01-01\nend = 2026-01-05\n'
@@ -86,11 +76,16 @@ def test_a_config_file_says_the_same(land: Path) -> None:
     )
     flags = json.loads(run("plan", *FLAGS, *PLACES, "--focus", "town=3", "--json"))
     assert json.loads(run("plan", "--config", "ask.toml", "--json"))["design"] == flags["design"]
+    flags = ("homes.parquet", *FLAGS[1:])
+    parquet = ("--places", "geo.parquet", "--levels", "part,town", "--place-column", "home")
+    said = json.loads(run("plan", *flags, *parquet, "--focus", "nodes", "--json"))
+    levels = said["design"]["table"]["levels"]
+    assert (levels["column"], levels["names"]) == ("home", ["all", "part", "town"])
+    assert levels["weights"] == [1.0, 3.0, 12.0]
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_does_not_fit_is_refused(land: Path, refuse: Callable[..., str]) -> None:
+    for options, said in [
         (("--places", "geo.csv"), "levels must be given"),
         (("--levels", "part,town"), "levels must be left out unless --places is given"),
         (("--focus", "town=2"), "focus must be left out unless --places is given"),
@@ -105,16 +100,12 @@ def test_a_config_file_says_the_same(land: Path) -> None:
         ((*PLACES, "--by", "town=t00"), "a column that Places does not split already"),
         ((*PLACES, "--missing", "0.1"), "missing must be left out with Places"),
         ((*PLACES, "--peak", "2D"), "left out with Places"),
-    ],
-)
-def test_what_does_not_fit_is_refused(
-    land: Path, options: tuple[str, ...], said: str, refuse: Callable[..., str]
-) -> None:
-    (land / "bad.csv").write_text("part,town\na\n", encoding="utf-8")
-    (land / "twice.csv").write_text("part,town\nsecret-a,hidden\nsecret-b,hidden\n", encoding="utf-8")
-    (land / "empty.csv").write_text("", encoding="utf-8")
-    (land / "odd.parquet").write_text("hidden", encoding="utf-8")
-    told = " ".join(refuse("plan", *FLAGS, *options).split())
-    assert said in told
-    assert "hidden" not in told
-    assert "secret" not in told
+    ]:
+        (land / "bad.csv").write_text("part,town\na\n", encoding="utf-8")
+        (land / "twice.csv").write_text("part,town\nsecret-a,hidden\nsecret-b,hidden\n", encoding="utf-8")
+        (land / "empty.csv").write_text("", encoding="utf-8")
+        (land / "odd.parquet").write_text("hidden", encoding="utf-8")
+        told = " ".join(refuse("plan", *FLAGS, *options).split())
+        assert said in told, options
+        assert "hidden" not in told, options
+        assert "secret" not in told, options

@@ -25,11 +25,13 @@ def asked(tmp_path: Path) -> list[str]:
     return [*where, *grid, "--quantiles", "km", "--fractions", "0.1,0.5,0.9", "--edges", edges, "--epsilon", "5"]
 
 
-def test_a_plan_tells_errors_of_ranks(asked: list[str]) -> None:
+def test_a_plan_tells_errors_of_ranks(asked: list[str], refuse: Callable[..., str]) -> None:
     told = json.loads(run("plan", *asked, "--json"))
     assert told["half_width"] is None
     assert told["alternatives"][0]["rank_error"] < 2
     assert "ranks" in run("plan", *asked)
+    wrong = ["half" if one == "0.1,0.5,0.9" else one for one in asked]
+    assert "fractions" in refuse("plan", *wrong)
 
 
 @pytest.mark.long
@@ -101,8 +103,3 @@ edges = [0.0, 2.5, 5.0, 7.5, 10.0]
     assert json.loads(run("read", str(out), "--part", "length", "--json"))["series"][0]["value"] == pytest.approx(
         5.0, abs=1.0
     )
-
-
-def test_fractions_that_are_none_are_named(asked: list[str], refuse: Callable[..., str]) -> None:
-    wrong = ["half" if one == "0.1,0.5,0.9" else one for one in asked]
-    assert "fractions" in refuse("plan", *wrong)

@@ -145,10 +145,7 @@ def test_smoothing_is_that_of_views(refuse: Callable[..., str]) -> None:
     release = released()["laplace"]
     asked: dict[tuple[str, ...], tuple[View, Method]] = {
         ("--over-all", "--smooth", "nonnegative:whole"): (release.over(), NonNegative(whole=True)),
-        ("--running-total", "--smooth", "growing"): (
-            read_view(release, ReadingRequest(running_total=True)),
-            Growing(),
-        ),
+        ("--running-total", "--smooth", "growing"): (read_view(release, ReadingRequest(running_total=True)), Growing()),
         ("--smooth", "walk"): (read_view(release, ReadingRequest()), RandomWalk()),
     }
     for options, (view, method) in asked.items():

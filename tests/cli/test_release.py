@@ -61,9 +61,6 @@ def test_flags_and_file_say_the_same(shop: Path) -> None:
     assert json.loads(said) == json.loads(run("plan", "--config", "load.toml", "--json"))
     assert json.loads(run("plan", "-c", "load.toml", "--epsilon", "2", "--json"))["design"]["epsilon"] == 2.0
     assert {path: path.stat().st_mtime_ns for path in shop.iterdir()} == before  # a plan touches nothing
-
-
-def test_plan_speaks_to_a_data_owner(shop: Path) -> None:
     (shop / "rows.parquet").unlink()  # nothing is read
     text = " ".join(run("plan", "--config", "load.toml").split())
     for said in (
@@ -79,9 +76,8 @@ def test_plan_speaks_to_a_data_owner(shop: Path) -> None:
     assert "gaussian" in text
 
 
-@pytest.mark.parametrize(
-    "measure",
-    [
+def test_every_measure_and_unit_can_be_asked(shop: Path) -> None:
+    for measure in [
         ("--count",),
         ("--count", "--at-most", "2", "--unit", "event"),
         ("--mean", "kwh", "--clip", "-1", "3", "--of", "people"),
@@ -92,17 +88,14 @@ def test_plan_speaks_to_a_data_owner(shop: Path) -> None:
         ("--histogram", "kwh", "--edges", "0,1,2,3"),
         ("--sum", "kwh", "--clip", "0", "3", "--unit", "user_period:1D", "--timezone", "Europe/Berlin"),
         ("--sum", "kwh", "--clip", "0", "3", "--unit", "window:24/replace"),
-    ],
-    ids=" ".join,
-)
-def test_every_measure_and_unit_can_be_asked(measure: tuple[str, ...], shop: Path) -> None:
-    flags = list(FLAGS)
-    if "--unit" in measure:
-        at = flags.index("--max-periods")
-        del flags[at : at + 2]
-    if "--timezone" in measure:
-        flags[flags.index("2026-01-01")], flags[flags.index("2026-01-07")] = "2026-01-02", "2026-01-05"
-    assert "Releases" in run("plan", *flags, *measure)
+    ]:
+        flags = list(FLAGS)
+        if "--unit" in measure:
+            at = flags.index("--max-periods")
+            del flags[at : at + 2]
+        if "--timezone" in measure:
+            flags[flags.index("2026-01-01")], flags[flags.index("2026-01-07")] = "2026-01-02", "2026-01-05"
+        assert "Releases" in run("plan", *flags, *measure), measure
     assert shop.exists()
 
 
@@ -137,9 +130,8 @@ def test_diagnosis_is_apart_and_marked(shop: Path) -> None:
     assert shop.exists()
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
+def test_refusals_name_the_option_and_spend_nothing(shop: Path, refuse: Callable[..., str]) -> None:
+    for changes, said in [
         (("--clip", "3", "0"), "clip must be a pair"),
         (("--time", "att"), "did you mean at?"),
         (("--mean", "kwh"), "one of --count, --sum, --mean, --variance, --histogram"),
@@ -153,14 +145,10 @@ def test_diagnosis_is_apart_and_marked(shop: Path) -> None:
         (("--epsilon", "0"), "epsilon must be"),
         (("--epsilon", "9"), "the budget for 'people' cannot pay"),
         (("--config", "nowhere.toml"), "a file that can be read"),
-    ],
-)
-def test_refusals_name_the_option_and_spend_nothing(
-    changes: tuple[str, ...], said: str, shop: Path, refuse: Callable[..., str]
-) -> None:
-    command = ("release", "-c", "load.toml", "--dataset", "people", "--request", "load")
-    assert said in refuse(*command, *changes)
-    assert json.loads(run("budget", "status", "people", "--json"))["charges"] == 0
+    ]:
+        command = ("release", "-c", "load.toml", "--dataset", "people", "--request", "load")
+        assert said in refuse(*command, *changes), changes
+        assert json.loads(run("budget", "status", "people", "--json"))["charges"] == 0, changes
     assert shop.exists()
 
 

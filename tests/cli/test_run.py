@@ -80,23 +80,18 @@ def test_each_period_is_paid_once(desk: Path) -> None:
     assert (desk / "told-2026-02.html").exists()
 
 
-@pytest.mark.usefixtures("desk")
-def test_what_is_no_period_is_repeated_with_what_one_looks_like() -> None:
-    said = refused("job.toml", "--for", "20261")
-    assert "2026-11, 2026-W46 or 2026-11-17" in said
-    assert "'20261'" in said
-
-
 def test_a_period_that_is_not_over_is_refused(desk: Path) -> None:
     for ahead in ("2999", "2999-Q1", "2999-01", "2999-W01", "2999-01-01", f"{date.today() + timedelta(days=1)}"):
         assert "a period that is over" in refused("job.toml", "--for", ahead)
     assert charges() == 0
     assert desk.exists()
+    said = refused("job.toml", "--for", "20261")
+    assert "2026-11, 2026-W46 or 2026-11-17" in said
+    assert "'20261'" in said
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
+def test_what_a_job_must_say(desk: Path) -> None:
+    for change, words in [
         (('request = "visits-{period}"', 'request = "visits"'), "job.request must be a text with {period} in it"),
         (('out = ["told-{period}.csv"]', 'out = ["told.csv"]'), "job.out must be a text with {period} in it"),
         (('page = "told-{period}.html"', 'page = "told.html"'), "job.page must be a text with {period} in it"),
@@ -105,18 +100,24 @@ def test_a_period_that_is_not_over_is_refused(desk: Path) -> None:
         (('time = "at"', 'time = "at"\ntimezone = "Mars/Olympus"'), "timezone must be an IANA name"),
         (('told-{period}.csv"', 'told-{period}.txt"'), "out must be"),
         (('data = "visits-{period}.csv"', 'data = "none-{period}.csv"'), "there is no file none-2026-01.csv"),
-    ],
-)
-def test_what_a_job_must_say(desk: Path, change: tuple[str, str], words: str) -> None:
-    Path("job.toml").write_text(JOB.replace(*change), encoding="utf-8")
-    assert words in refused("job.toml", "--for", "2026-01")
-    assert charges() == 0
+    ]:
+        Path("job.toml").write_text(JOB.replace(*change), encoding="utf-8")
+        assert words in refused("job.toml", "--for", "2026-01"), change
+        assert charges() == 0, change
     assert desk.exists()
+    Path("job.toml").write_text(JOB.replace('"1D"', '"1mo"').replace("= 5", "= 1"), encoding="utf-8")
+    said = refused("job.toml", "--for", "2026-01-05")
+    assert "for must be a period that whole periods of 1mo fill" in said
+    assert "such as 2026, 2026-11" in said
+    for key, said in [("ledger", "the ledger is named"), ("keys", "the owner's keys are named")]:
+        Path("job.toml").write_text(f'{key} = "b.db"\n{JOB}', encoding="utf-8")
+        refusal = refused("job.toml", "--for", "2026-01")
+        assert f"line 1: {key} must be left out: {said} on the command line, by --{key}" in refusal, key
+        assert "perhaps" not in refusal, key
 
 
-@pytest.mark.parametrize(
-    ("written", "start", "end", "name"),
-    [
+def test_periods() -> None:
+    for written, start, end, name in [
         ("2026", "2026-01-01", "2027-01-01", "2026"),
         ("2026-Q4", "2026-10-01", "2027-01-01", "2026-Q4"),
         ("2024-02", "2024-02-01", "2024-03-01", "2024-02"),
@@ -128,17 +129,11 @@ def test_what_a_job_must_say(desk: Path, change: tuple[str, str], words: str) ->
         ("last-month", "2026-10-01", "2026-11-01", "2026-10"),
         ("last-quarter", "2026-07-01", "2026-10-01", "2026-Q3"),
         ("last-year", "2025-01-01", "2026-01-01", "2025"),
-    ],
-)
-def test_periods(written: str, start: str, end: str, name: str) -> None:
-    period = read_period(written, TODAY)
-    assert (str(period.start), str(period.end), period.name) == (start, end, name)
-    assert read_period(period.name, TODAY) == period
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
+    ]:
+        period = read_period(written, TODAY)
+        assert (str(period.start), str(period.end), period.name) == (start, end, name), written
+        assert read_period(period.name, TODAY) == period, written
+    for written in [
         "",
         "26-11",
         "2026-13",
@@ -151,11 +146,9 @@ def test_periods(written: str, start: str, end: str, name: str) -> None:
         "0000",
         "2026-11 ",
         "now",
-    ],
-)
-def test_what_is_no_period(written: str) -> None:
-    with pytest.raises(InvalidArgument, match="for must be"):
-        read_period(written, TODAY)
+    ]:
+        with pytest.raises(InvalidArgument, match="for must be"):
+            read_period(written, TODAY)
 
 
 @given(st.dates(min_value=date(1900, 1, 1), max_value=date(2900, 1, 1)))
@@ -164,20 +157,3 @@ def test_the_last_period_ends_on_or_before_a_day_and_the_next_does_not(day: date
         period = read_period(word, day)
         assert period.start < period.end <= day
         assert period.end + (period.end - period.start) + timedelta(days=4) > day  # months differ by three days at most
-
-
-@pytest.mark.usefixtures("desk")
-def test_a_period_that_the_jobs_own_do_not_fill_is_refused_as_it_was_typed() -> None:
-    Path("job.toml").write_text(JOB.replace('"1D"', '"1mo"').replace("= 5", "= 1"), encoding="utf-8")
-    said = refused("job.toml", "--for", "2026-01-05")
-    assert "for must be a period that whole periods of 1mo fill" in said
-    assert "such as 2026, 2026-11" in said
-
-
-@pytest.mark.usefixtures("desk")
-@pytest.mark.parametrize(("key", "said"), [("ledger", "the ledger is named"), ("keys", "the owner's keys are named")])
-def test_what_the_command_line_names_is_told_so(key: str, said: str) -> None:
-    Path("job.toml").write_text(f'{key} = "b.db"\n{JOB}', encoding="utf-8")
-    refusal = refused("job.toml", "--for", "2026-01")
-    assert f"line 1: {key} must be left out: {said} on the command line, by --{key}" in refusal
-    assert "perhaps" not in refusal

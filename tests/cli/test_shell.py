@@ -60,10 +60,6 @@ def test_account_from_flags() -> None:
     text = run("account", "-r", "gaussian:sigma=50,times=1440", "--delta", "1e-5")
     assert "3.1895" in text
     assert "133.8893" in text
-
-
-@pytest.mark.long
-def test_account_as_json() -> None:
     table = json.loads(run("account", "-r", DAY, "--slack", "1e-7", "--json"))
     found = {row["theorem"]: row for row in table["bounds"]}
     assert round(found["optimal"]["epsilon"], 4) == 11.1603
@@ -72,16 +68,13 @@ def test_account_as_json() -> None:
     assert table["best_adaptive"] == "zCDP"
 
 
-def test_account_from_a_file(tmp_path: Path) -> None:
+def test_account_from_a_file_and_in_short(tmp_path: Path) -> None:
     file = tmp_path / "releases.json"
     cost = SequenceCost((GaussianCost(1.0, 50.0), LaplaceCost(1.0, 20.0)))
     file.write_text(f"[{dump(cost)}, {dump(RepeatedCost(GaussianCost(1.0, 50.0), 3))}]", encoding="utf-8")
     assert json.loads(run("account", str(file), "--delta", "1e-6", "--json"))["releases"] == 5
     file.write_text(dump(cost), encoding="utf-8")
     assert "2 releases" in run("account", str(file), "--delta", "1e-6")
-
-
-def test_releases_are_written_in_short() -> None:
     assert parse_release("laplace:scale=3") == LaplaceCost(1.0, 3.0)
     assert parse_release(" gaussian : sigma = 2 , sensitivity=4, times=2".replace(" :", ":")) == RepeatedCost(
         GaussianCost(4.0, 2.0), 2
@@ -89,9 +82,8 @@ def test_releases_are_written_in_short() -> None:
     assert parse_release(DAY) == RepeatedCost(ApproximateCost(0.05, 1e-8), 1440)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_refusals_are_one_sentence_and_exit_code_two(refuse: Callable[..., str]) -> None:
+    for arguments, message in [
         (("account", "--delta", "1e-6"), "release must be given at least once"),
         (("account", "-r", "gaussian:sigma=5"), "delta must be given with --delta, or --slack"),
         (("account", "-r", "magic:sigma=5", "--delta", "1e-6"), "unknown kind 'magic' here; known: approximate,"),
@@ -108,33 +100,34 @@ def test_releases_are_written_in_short() -> None:
         (("demo", "--epsilon", "inf"), "epsilon must be a finite number above 0"),
         (("demo", "--delta", "1"), "delta must be"),
         (("demo", "--households", "0"), "households must be"),
-    ],
-)
-def test_refusals_are_one_sentence_and_exit_code_two(
-    arguments: tuple[str, ...], message: str, refuse: Callable[..., str]
-) -> None:
-    assert message in refuse(*arguments)
+    ]:
+        assert message in refuse(*arguments), arguments
+    for given in [["100"], ["100", "--epsilon", "1"], ["0,100"], ["0", "--count"], []]:
+        assert "two numbers, the least and the most, such as --clip 0 100" in refuse(
+            "plan", "x.csv", "--clip", *given
+        ), given
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_bad_files(tmp_path: Path, refuse: Callable[..., str]) -> None:
+    for content, message in [
         ("{", "is not JSON"),
         ("[]", "lists no release"),
         ('{"kind": "secret"}', "unknown kind; known: approximate,"),  # the kind is not repeated: it stands in a file
         ("[1]", "unknown kind; known: approximate,"),
         ('{"kind": "user"}', "unknown kind; known: approximate,"),
-    ],
-)
-def test_bad_files(
-    content: str,
-    message: str,
-    tmp_path: Path,
-    refuse: Callable[..., str],
-) -> None:
-    file = tmp_path / "bad.json"
-    file.write_text(content, encoding="utf-8")
-    assert message in refuse("account", str(file), "--delta", "1e-6")
+    ]:
+        file = tmp_path / "bad.json"
+        file.write_text(content, encoding="utf-8")
+        assert message in refuse("account", str(file), "--delta", "1e-6"), content
+    (tmp_path / "x.json").write_text('{"release": "", "link": {}}', encoding="utf-8")
+    said = refuse("verify", str(tmp_path / "x.json"))
+    assert "given, as --public-key: the issuer has it from `chronodp key`" in said
+    assert "NoneType" not in said
+    for content in ["", "\n\n"]:
+        (tmp_path / "empty.csv").write_text(content, encoding="utf-8")
+        grid = ("--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01", "--end", "2026-01-03")
+        said = refuse("diagnose", str(tmp_path / "empty.csv"), *grid, "--max-periods", "1", "--count")
+        assert "empty.csv has no columns" in said, content
 
 
 def test_explain_in_words_and_numbers() -> None:
@@ -148,23 +141,3 @@ def test_explain_in_words_and_numbers() -> None:
     assert round(facts["tails"][0]["gaussian_over_delta"]) == 111
     assert facts["tails"][0]["any_mechanism"] is None
     assert json.loads(run("explain", "--epsilon", "1000", "--json"))["odds_factor"] is None
-
-
-@pytest.mark.parametrize("given", [["100"], ["100", "--epsilon", "1"], ["0,100"], ["0", "--count"], []])
-def test_a_clip_of_one_number_is_told_what_is_wanted(refuse: Callable[..., str], given: list[str]) -> None:
-    assert "two numbers, the least and the most, such as --clip 0 100" in refuse("plan", "x.csv", "--clip", *given)
-
-
-def test_a_key_is_asked_for_where_there_is_none(refuse: Callable[..., str], tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text('{"release": "", "link": {}}', encoding="utf-8")
-    said = refuse("verify", str(tmp_path / "x.json"))
-    assert "given, as --public-key: the issuer has it from `chronodp key`" in said
-    assert "NoneType" not in said
-
-
-@pytest.mark.parametrize("content", ["", "\n\n"])
-def test_a_file_without_columns_is_told_so(refuse: Callable[..., str], tmp_path: Path, content: str) -> None:
-    (tmp_path / "empty.csv").write_text(content, encoding="utf-8")
-    grid = ("--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01", "--end", "2026-01-03")
-    said = refuse("diagnose", str(tmp_path / "empty.csv"), *grid, "--max-periods", "1", "--count")
-    assert "empty.csv has no columns" in said

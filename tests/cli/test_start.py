@@ -18,14 +18,14 @@ COUNT = ("at", "who", "1D", "2026-01-01", "2026-01-11", "count", "5", "1")
 SUM = ("at", "who", "1D", "2026-01-01", "2026-01-11", "sum", "minutes", "find", "find", "1")
 
 
-@pytest.fixture(params=["visits.csv", "visits.parquet"])
-def table(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     days = pd.date_range("2026-01-01", "2026-01-11", freq="6h", inclusive="left")
     rows = pd.DataFrame({"at": days, "who": [f"p{n % 9}" for n in range(len(days))], "minutes": 5.5})
-    name: str = request.param
-    rows.to_csv(name, index=False) if name.endswith("csv") else rows.to_parquet(name)
-    return name
+    rows.to_csv("visits.csv", index=False)
+    rows.to_parquet("visits.parquet")
+    return "visits.csv"
 
 
 def start(table: str, answers: Sequence[str], *more: str) -> str:
@@ -42,10 +42,11 @@ def type_in(line: str) -> str:
     return result.output
 
 
-@pytest.mark.parametrize("answers", [COUNT, SUM])
+@pytest.mark.parametrize(("name", "answers"), [("visits.csv", COUNT), ("visits.parquet", SUM)])
+@pytest.mark.usefixtures("table")
 @pytest.mark.long
-def test_what_it_names_next_runs(table: str, answers: Sequence[str]) -> None:
-    said = start(table, answers)
+def test_what_it_names_next_runs(name: str, answers: Sequence[str]) -> None:
+    said = start(name, answers)
     assert "at (time), who (text), minutes (number)" in said
     assert not Path("budget.db").exists()
     assert "differentially private" not in said or "Nothing was spent" in said
@@ -113,9 +114,6 @@ def test_a_first_line_without_names_is_never_shown(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["start", str(tmp_path / "bare.csv")], input="n\n")
     assert "ann" not in result.output + str(result.exception)
     assert "a table whose columns have names" in str(result.exception)
-
-
-def test_a_file_that_is_not_there_is_told_before_any_question(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["start", str(tmp_path / "none.csv")])
     assert "there is no file" in str(result.exception)
     assert "first line" not in result.output
@@ -173,27 +171,20 @@ def written(tmp_path: Path, cells: Sequence[object], form: str) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize(
-    ("cells", "more", "found"),
-    [
+def test_a_format_is_proposed_that_was_seen_to_read_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tried: list[tuple[list[object], list[str], str | None]] = [
         (["31/01/2026", "02/01/2026"], [], "%d/%m/%Y"),
         (["01/02/2026", "03/01/2026"], ["%m/%d/%Y"], "%m/%d/%Y"),
         ([20260102, 20260103], [], "%Y%m%d"),
         ([1767312000, 1767398400], [], "s"),
         (["2026-01-02", "2026-01-03"], [], None),
         (["garbage", "nothing"], [], None),
-    ],
-)
-def test_a_format_is_proposed_that_was_seen_to_read_the_file(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    cells: Sequence[object],
-    more: Sequence[str],
-    found: str | None,
-    form: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    start(written(tmp_path, cells, form), [*COUNT, *more])
-    settings = Path("release.toml").read_text(encoding="utf-8")
-    assert ("time_format" in settings) == (found is not None)
-    assert found is None or f'time_format = "{found}"' in settings
+    ]
+    for number, (cells, more, found) in enumerate(tried):
+        start(written(tmp_path, cells, form), [*COUNT, *more], "--out", f"{number}.toml")
+        settings = Path(f"{number}.toml").read_text(encoding="utf-8")
+        assert ("time_format" in settings) == (found is not None), cells
+        assert found is None or f'time_format = "{found}"' in settings, cells

@@ -82,59 +82,54 @@ def test_windows_are_protected_by_sharing_out_their_budget(home: Path) -> None:
     assert home.exists()
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        (("--unit", "event"), "share must be left out"),
-        (("--workload", "running_total"), "workload must be each_period"),
-        (("--horizon", "9"), "horizon must be left out"),
-        (("--share", "fair"), "share must be one of uniform, sample"),
-    ],
-)
-def test_shares_of_what_is_no_window(changes: tuple[str, ...], said: str, home: Path) -> None:
-    opening = ("--dataset", "visits", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
-    refused = step("1\n", *opening, "--workload", "each_period", *changes)
-    assert refused.returncode == 2
-    assert said in " ".join(refused.stderr.split())
-    assert home.exists()
-
-
 def test_rehearsing_shows_every_mechanism(tmp_path: Path, refuse: Callable[..., str]) -> None:
     example = tmp_path / "example.csv"
     example.write_text("day,a,b\n" + "".join(f"d{day},{day % 7},{10 * day}\n" for day in range(40)))
-    options = ("--window", "5", "--change", "1", "--epsilon", "1", "--runs", "1")
-    rows = json.loads(run("rehearse", str(example), *options, "--delta", "1e-6", "--json"))
+    options = ("--unit", "window:5", "--change", "1", "--epsilon", "1")
+    rows = json.loads(run("plan", "--rehearse", str(example), *options, "--delta", "1e-6", "--json"))
     assert len(rows) == 7
     assert [row["rmse"] for row in rows] == sorted(row["rmse"] for row in rows)
-    assert "2 series of 40 steps" in run("rehearse", str(example), *options)
-    assert "can be read" in refuse("rehearse", str(tmp_path / "absent.csv"), *options)
+    assert "2 series of 40 steps" in run("plan", "--rehearse", str(example), *options)
+    assert "can be read" in refuse("plan", "--rehearse", str(tmp_path / "absent.csv"), *options)
+    assert "unit must be a window" in refuse("plan", "--rehearse", str(example), *options[2:])
+    assert "every must be left out" in refuse("plan", "--rehearse", str(example), *options, "--every", "1h")
     example.write_text("a\nx\n")
-    assert "column of numbers" in refuse("rehearse", str(example), *options)
+    assert "column of numbers" in refuse("plan", "--rehearse", str(example), *options)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_streams_that_cannot_be_opened(home: Path) -> None:
+    for arguments, said in [
         (("--horizon", "5"), "dataset must be given"),
         ((*OPENING, "--workload", "median"), "workload must be"),
         ((*OPENING, "--unit", "user"), "max_periods is missing"),
         ((*OPENING, "--epsilon", "0"), "epsilon must be"),
-    ],
-)
-def test_streams_that_cannot_be_opened(arguments: tuple[str, ...], said: str, home: Path) -> None:
-    refused = step("1\n", *arguments)
-    assert refused.returncode == 2
-    assert said in " ".join(refused.stderr.split())
+    ]:
+        refused = step("1\n", *arguments)
+        assert refused.returncode == 2, arguments
+        assert said in " ".join(refused.stderr.split()), arguments
+    assert home.exists()
+    for changes, said in [
+        (("--unit", "event"), "share must be left out"),
+        (("--workload", "running_total"), "workload must be each_period"),
+        (("--horizon", "9"), "horizon must be left out"),
+        (("--share", "fair"), "share must be one of uniform, sample"),
+    ]:
+        opening = ("--dataset", "visits", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
+        refused = step("1\n", *opening, "--workload", "each_period", *changes)
+        assert refused.returncode == 2, changes
+        assert said in " ".join(refused.stderr.split()), changes
     assert home.exists()
 
 
 def test_compare_shows_every_shape_and_the_limit(refuse: Callable[..., str]) -> None:
-    rows = json.loads(
-        run("compare", "running_total", "--horizon", "2048", "--epsilon", "1", "--delta", "1e-6", "--json")
-    )
+    asked = ("plan", "--unit", "event", "--epsilon", "1", "--compare")
+    rows = json.loads(run(*asked, "running_total", "--horizon", "2048", "--delta", "1e-6", "--json"))
     errors = [row["rmse_mean"] for row in rows]
     assert errors == sorted(errors)
     assert rows[0]["rmse_mean"] < 1.08 * rows[0]["limit"]
     assert {"shape", "noise", "rmse_mean", "rmse_max", "limit", "memory"} <= rows[0].keys()
-    assert "white noise" in run("compare", "rolling:7", "--horizon", "100", "--epsilon", "1")
-    assert "workload must be" in refuse("compare", "rolling:x", "--horizon", "10", "--epsilon", "1")
+    assert "white noise" in run(*asked, "rolling:7", "--horizon", "100")
+    assert "compare must be" in refuse(*asked, "rolling:x", "--horizon", "10")
+    assert "horizon must be given" in refuse(*asked, "rolling:7")
+    assert "data must be left out" in refuse("plan", "x.csv", *asked[1:], "rolling:7", "--horizon", "10")
+    assert "horizon must be left out" in refuse("plan", "--horizon", "10")

@@ -40,9 +40,9 @@ def test_says_what_is_wrong_in_which_dossier(tmp_path: Path, refuse: Callable[..
     (tmp_path / "both" / "wards" / "README.txt").write_text("other")
     fault = "wards: README.txt: it is not the file that the manifest lists: it was changed"
     assert refuse("verify", both, code=1) == f"not valid: {fault}"
-    (tmp_path / "both" / "wards" / "label.svg").unlink()
+    (tmp_path / "both" / "wards" / "answers.md").unlink()
     said = refuse("verify", both, code=1)
-    assert said == f"{fault} wards: label.svg: it is missing not valid: 2 faults, as listed"
+    assert said == f"{fault} wards: answers.md: it is missing not valid: 2 faults, as listed"
     assert "manifest.json: it is missing" in refuse("verify", str(tmp_path / "both" / "wards" / "releases"), code=1)
     assert "newer links are missing" in refuse("verify", str(tmp_path / "both" / "meters"), "--head", "0" * 64, code=1)
     chain = str(tmp_path / "both" / "meters" / "chain.json")

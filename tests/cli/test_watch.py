@@ -14,7 +14,7 @@ from tests.cli.conftest import feed, run
 pytestmark = pytest.mark.processes
 
 OPENING = (*("--dataset", "meters", "--above", "500", "--change", "1", "--max-alerts", "3", "--epsilon", "1"),)
-PLANNING = ("plan-alert", "--quiet", "100", "--loud", "150", "--change", "1", "--max-alerts", "5")
+PLANNING = ("watch", "--plan", "--quiet", "100", "--loud", "150", "--change", "1", "--max-alerts", "5")
 
 
 @pytest.fixture
@@ -59,21 +59,18 @@ def test_a_line_that_is_no_number_is_refused_and_not_repeated(home: Path) -> Non
     assert home.exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_alerts_that_cannot_be_opened(home: Path) -> None:
+    for arguments, said in [
         (("--above", "5"), "dataset must be given"),
         ((*OPENING, "--below", "2"), "threshold must be given"),
         ((*OPENING, "--noise", "gaussian"), "noise must be"),
         ((*OPENING, "--max-alerts", "0"), "max_alerts must be"),
         ((*OPENING, "--above", "nan"), "above must be"),
         ((*OPENING, "--unit", "user/replace", "--monotone"), "monotone must be False"),
-    ],
-)
-def test_alerts_that_cannot_be_opened(arguments: tuple[str, ...], said: str, home: Path) -> None:
-    refused = watch("1\n", *arguments)
-    assert refused.returncode == 2
-    assert said in " ".join(refused.stderr.split())
+    ]:
+        refused = watch("1\n", *arguments)
+        assert refused.returncode == 2, arguments
+        assert said in " ".join(refused.stderr.split()), arguments
     assert home.exists()
 
 
@@ -83,7 +80,17 @@ def test_plans_are_free(refuse: Callable[..., str]) -> None:
     assert figures["power"] >= 0.6
     assert figures["false_alarms"] <= 0.01 * (1 + 1e-4)
     assert "Delay" in run(*PLANNING)
-    assert "power must be above" in refuse(*PLANNING, "--power", "0.001")
+    for arguments, said in (
+        ((*PLANNING, "--power", "0.001"), "power must be above"),
+        ((*PLANNING, "--above", "200"), "above must be between quiet (100) and loud (150)"),
+        ((*PLANNING, "--below", "120"), "below must be left out: loud values lie above quiet ones"),
+        ((*PLANNING, "--epsilon", "1"), "epsilon must be left out"),
+        (PLANNING[:4], "loud must be given"),
+        (PLANNING[:6], "change must be given"),
+        (("watch", "--quiet", "1"), "quiet must be left out"),
+        (("watch",), "name must be"),
+    ):
+        assert said in refuse(*arguments), arguments
 
 
 def test_blank_lines_count_for_nothing_and_no_number_is_too_large(home: Path) -> None:

@@ -220,11 +220,7 @@ CHANGES = (
     Change(
         "a link removed",
         _relinked(_remove_second),
-        (
-            _FORGED,
-            "chain.json: link 2 is numbered 3: a link before it is missing",
-            *map(_not_link, (2, 3)),
-        ),
+        (_FORGED, "chain.json: link 2 is numbered 3: a link before it is missing", *map(_not_link, (2, 3))),
     ),
     Change(
         "the newest link removed",
@@ -238,11 +234,7 @@ CHANGES = (
     Change(
         "links reordered",
         _relinked(_swap),
-        (
-            _FORGED,
-            "chain.json: link 2 is numbered 3: a link before it is missing",
-            *map(_not_link, (2, 3)),
-        ),
+        (_FORGED, "chain.json: link 2 is numbered 3: a link before it is missing", *map(_not_link, (2, 3))),
     ),
     Change(
         "a link repeated",
@@ -260,19 +252,13 @@ CHANGES = (
         (_FORGED, "chain.json: link 3 does not follow link 2: one of them was exchanged", _not_link(3)),
     ),
     Change(
-        "a certificate's epsilon",
-        _relinked(_change_body),
-        (_FORGED, f"chain.json: link 2: {UNSIGNED}", _not_link(2)),
+        "a certificate's epsilon", _relinked(_change_body), (_FORGED, f"chain.json: link 2: {UNSIGNED}", _not_link(2))
     ),
     Change("releases exchanged", _exchange_releases, (_FORGED, *map(_not_link, (1, 2)))),
     Change(
         "all signed with another key",
         _resign,
-        (
-            "manifest.json: it names another public key than the one given",
-            _FORGED,
-            f"chain.json: link 1: {UNSIGNED}",
-        ),
+        ("manifest.json: it names another public key than the one given", _FORGED, f"chain.json: link 1: {UNSIGNED}"),
         given=True,
     ),
     Change(

@@ -84,21 +84,18 @@ def test_an_owners_file_is_read(tmp_path: Path) -> None:
     assert load_owner(path) == Owner()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_an_owners_file_is_refused_by_line(tmp_path: Path) -> None:
+    for text, said in [
         ('nmae = "x"', "perhaps name"),
         ("name = 3", "line 1: name"),
         ("curators = []", "curators"),
         ('name = "x"\nsector = "Fishing"', "owner.toml, line 2: sector"),
         ('product = "Pie"', "owner.toml, line 1: product"),
         ('name = "  "', "name"),
-    ],
-)
-def test_an_owners_file_is_refused_by_line(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "owner.toml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InvalidArgument, match=said) as refused:
-        load_owner(path)
-    assert "Fishing" not in str(refused.value)
-    assert "Pie" not in str(refused.value)
+    ]:
+        path = tmp_path / "owner.toml"
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InvalidArgument, match=said) as refused:
+            load_owner(path)
+        assert "Fishing" not in str(refused.value), text
+        assert "Pie" not in str(refused.value), text

@@ -1,4 +1,4 @@
-"""Series read for fitting: one a person, or one on a public grid; what is unusable is left out."""
+"""One series read on a public grid; what is unusable is left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chronodp.engines import find_source, read_panel, read_series
+from chronodp.engines import find_source, read_series
 from chronodp.errors import UnknownColumn, UnsuitableColumn
 from chronodp.privacy import Calendar
 
@@ -33,18 +33,10 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_people_in_order_of_time_without_what_is_unusable(file: Path) -> None:
-    found = read_panel(find_source(file), time="at", user="who", value="v", longest=100)
-    assert sorted(series.tolist() for series in found) == [[1.0, 2.0, 3.0], [7.0]]
-    shorter = read_panel(find_source(file), time="at", user="who", value="v", longest=2)
-    assert sorted(series.tolist() for series in shorter) == [[2.0, 3.0], [7.0]]
-
-
 @pytest.mark.long
-def test_no_rows_give_nobody(tmp_path: Path) -> None:
+def test_no_rows_give_no_numbers(tmp_path: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_text("at,who,v\n", encoding="utf-8")
-    assert read_panel(find_source(empty), time="at", user="who", value="v", longest=5) == []
     assert np.isnan(read_series(find_source(empty), DAYS, time="at", value="v")).all()
 
 
@@ -61,10 +53,8 @@ def test_one_series_keeps_its_places_whatever_rows_there_are(file: Path) -> None
 
 def test_columns_that_cannot_serve_are_named(file: Path) -> None:
     source = find_source(file)
-    with pytest.raises(UnknownColumn, match="did you mean who"):
-        read_panel(source, time="at", user="whom", value="v", longest=5)
     with pytest.raises(UnknownColumn, match="no column 'load'"):
         read_series(source, DAYS, time="at", value="load")
     table = pd.DataFrame({"at": [1.5], "who": ["a"], "v": [1.0]})
     with pytest.raises(UnsuitableColumn, match="a timestamp, a date"):
-        read_panel(find_source(table), time="at", user="who", value="v", longest=5)
+        read_series(find_source(table), DAYS, time="at", value="v")

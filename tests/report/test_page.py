@@ -70,12 +70,12 @@ def test_hostile_text_stays_text() -> None:
         assert "\u2028" not in data
 
 
-@pytest.mark.parametrize(("count", "shown"), [(0, "0 rows."), (1, "1 row."), (40, "40 rows."), (2_000, "2,000 rows.")])
-def test_counts_its_rows(count: int, shown: str) -> None:
-    reader = Reader(render(page(hours("north", count=count))))
-    assert f"\n{shown}" in reader.text
-    assert [tag for tag, _ in reader.tags].count("tr") == count + 1
-    assert ("On paper: the first 40." in reader.text) == (count > 40)
+def test_counts_its_rows() -> None:
+    for count, shown in [(0, "0 rows."), (1, "1 row."), (40, "40 rows."), (2_000, "2,000 rows.")]:
+        reader = Reader(render(page(hours("north", count=count))))
+        assert f"\n{shown}" in reader.text, count
+        assert [tag for tag, _ in reader.tags].count("tr") == count + 1, count
+        assert ("On paper: the first 40." in reader.text) == (count > 40), count
 
 
 @pytest.mark.long

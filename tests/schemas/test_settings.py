@@ -64,9 +64,7 @@ tally = "load.tally"
 groups.region = ["north"]
 analysts = ["ana"]
 """
-OWNER_FILE = (
-    'name = "Load of Mill Town"\ncurators = ["Mill Town Utility"]\nregion = "Mill Town"\nlicence = "CC-BY-4.0"\n'
-)
+OWNER_FILE = 'name = "Load of Mill Town"\ncurators = ["Mill Town Utility"]\nregion = "Mill Town"\nsource = "https://mill.example"\n'
 FILES: dict[str, tuple[str, Settings]] = {"policy": (POLICY_FILE, POLICY), "owner": (OWNER_FILE, OWNER)}
 OTHERS: tuple[Any, ...] = (True, -7, 0.5, "", "other", [], [0.5], {}, {"unknown": True})
 FINER = {"unit"}

@@ -1,33 +1,46 @@
-"""``chronodp blur-times``: values stay exact, their times are blurred."""
+"""``chronodp blur-times``: values stay exact, their times are blurred; and what that costs, before data are read."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
 
-from chronodp.cli.options import Address, Analyst, Data, Json, Keys, Time
+from chronodp.cli.options import Address, Analyst, Json, Keys, refuse_beside
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import print_json, table_of, terminal
+from chronodp.cli.terminal import print_json, print_written, table_of, terminal
 from chronodp.errors import InvalidArgument
+from chronodp.privacy import check_whole
 from chronodp.report import watching
 
 if TYPE_CHECKING:
-    from chronodp.temporal import BlurredTable, Mechanism
+    from chronodp.temporal import BlurredTable, Mechanism, Online, Recommendation, UnitCosts
 
-__all__ = ["blur_times", "parse_mechanism"]
+__all__ = ["blur_times", "parse_analysis", "parse_mechanism"]
 
 _ROWS = 12
+_COLUMNS = ("ε", "mechanism", "private", "missing", "repeated", "empty", "delay", "cost", "order proven", "note")
+_ANALYSES = (
+    "relative, relative:M,N,E,D with four costs, counting:LENGTH,SHARE,OTHER or average:LENGTH,VARIANCE, such as "
+    "relative:1,1,1,1, counting:1000,0.2,0.1 or average:24,4"
+)
 
 
 def blur_times(
-    data: Data,
-    time: Time,
-    value: Annotated[list[str], typer.Option(help="A column to move. May be repeated: they move together.")],
+    data: Annotated[str | None, typer.Argument(help="A Parquet or CSV file, or a glob in quotes.")] = None,
+    *,
     block: Annotated[int, typer.Option(help="Periods of a block or window.")],
-    epsilon: Annotated[float, typer.Option(help="Epsilon of the guarantee; 0 shuffles evenly.")],
+    epsilon: Annotated[
+        list[float], typer.Option(help="Epsilon of the guarantee; 0 shuffles evenly. With --plan it may be repeated.")
+    ],
+    time: Annotated[str | None, typer.Option(help="The column with the time.")] = None,
+    value: Annotated[
+        list[str] | None, typer.Option(help="A column to move. May be repeated: they move together.")
+    ] = None,
     user: Annotated[str | None, typer.Option(help="The column with the person; one person if not given.")] = None,
     mechanism: Annotated[
         str,
@@ -43,6 +56,17 @@ def blur_times(
     end: Annotated[str | None, typer.Option(help="The first time no longer to release: likewise.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the table: .csv or .parquet.")] = None,
     page: Annotated[Path | None, typer.Option(help="Where to write the owner's page, before and after: .html.")] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Show what each mechanism costs, and stop: no data is read or paid for.")
+    ] = False,
+    analysis: Annotated[
+        str | None,
+        typer.Option(
+            help="With --plan, what values are for: `counting:1000,0.2,0.1` how often one occurs (length, its share, "
+            "another's), `average:24,4` a moving average (length, variance), or `relative:1,1,1,1`: missing, repeated "
+            "and empty values in delays of a whole block, and a period of delay."
+        ),
+    ] = None,
     as_json: Json = False,
     dataset: Annotated[str | None, typer.Option(help="Whose budget pays.")] = None,
     request: Annotated[str | None, typer.Option(help="An id of your choice, once for each release.")] = None,
@@ -58,7 +82,12 @@ def blur_times(
     Blocks are counted from 1970-01-01 UTC. Costs of two releases add up only where each block is released whole and
     alike: give `--start` and `--end`. Without them a release stands alone, and its values must not be released again.
 
+    With `--plan`, missing, repeated and empty values and delays are expected per value; the cost weighs them by the
+    analysis, the cheapest first.
+
     **Examples**
+
+    `chronodp blur-times --plan --block 20 --epsilon 1 --epsilon 5 --analysis average:24,4`
 
     `chronodp budget open watch --unit swap:20 --epsilon 5`
 
@@ -68,7 +97,19 @@ def blur_times(
     from chronodp import temporal
     from chronodp.ledger import Ledger
 
-    chosen = parse_mechanism(mechanism, block, epsilon)
+    if plan:
+        reading = {"data": data, "time": time, "value": value or None, "user": user, "resample": resample}
+        paying = {"dataset": dataset, "request": request}
+        refuse_beside("beside --plan", **reading, **paying, start=start, end=end, out=out, page=page)
+        _plan(block, epsilon, analysis or "relative", as_json=as_json)
+        return
+    refuse_beside("without --plan", analysis=analysis)
+    if data is None or time is None or not value:
+        option = next(name for name, given in {"data": data, "time": time, "value": value}.items() if not given)
+        raise InvalidArgument(option, None, "given; or --plan, which reads nothing")
+    if len(epsilon) > 1:
+        raise InvalidArgument("epsilon", epsilon, "given once without --plan")
+    chosen = parse_mechanism(mechanism, block, epsilon[0])
     check_place("out", out, ".csv", ".parquet")
     check_place("page", page, ".html")
     private = isinstance(chosen, temporal.BlockShuffle | temporal.NoisySort)
@@ -145,6 +186,102 @@ def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: b
     if len(made.frame) > _ROWS:
         console.print(f"{len(made.frame) - _ROWS:,} more rows; --out writes them all.")
     console.print(str(made.promise))
-    for path in (out, page):
-        if path is not None:
-            console.print(f"Written: {path}")
+    print_written(console, out, page)
+
+
+def parse_analysis(text: str, window: int) -> UnitCosts:
+    """Return what one missing, repeated, empty or late value costs the analysis that a text names."""
+    from chronodp.temporal import UnitCosts, frequency_counting, moving_average
+
+    kind, sign, detail = text.partition(":")
+    try:
+        numbers = [float(part) for part in detail.split(",")] if sign else []
+    except ValueError:
+        numbers = []
+    match kind, numbers:
+        case "relative", []:
+            if not sign:
+                return UnitCosts.relative(window)
+        case "relative", [missing, repeated, empty, delay]:
+            return UnitCosts.relative(window, missing=missing, repeated=repeated, empty=empty, delay=delay)
+        case "counting", [length, share, other] if length.is_integer():
+            return frequency_counting(window=window, length=int(length), share=share, other_share=other)
+        case "average", [length, variance] if length.is_integer():
+            return moving_average(window=window, length=int(length), variance=variance)
+    raise InvalidArgument("analysis", text, _ANALYSES)
+
+
+def _plan(block: int, epsilons: list[float], analysis: str, *, as_json: bool) -> None:
+    """Show what each mechanism is expected to cost, without data."""
+    from chronodp.temporal import LONGEST, recommend
+
+    check_whole("block", block, least=3, most=LONGEST)
+    costs = parse_analysis(analysis, block)
+    rows: list[dict[str, Any]] = []
+    with watching("Comparing mechanisms") as tell:
+        for number, one in enumerate(wanted := sorted(set(epsilons))):
+            rows += _costs(one, recommend(block, one, unit_costs=costs))
+            tell((number + 1) / len(wanted))
+    if as_json:
+        print_json({"unit_costs": asdict(costs), "mechanisms": rows})
+        return
+    console = terminal()
+    console.print(f"Blurred times: windows of {block} periods, for {analysis}", style="bold")
+    table = Table(*_COLUMNS)
+    for row in rows:
+        table.add_row(*_cells(row))
+    console.print(table)
+    console.print(
+        "Private: which of two values of a block came first is ε-differentially private. The others promise a marginal "
+        "dispatch budget and no differential privacy: `order proven` is how often, at least, a release proves which of "
+        "two neighbouring values came first. The delay of block shuffle is the wait for the end of its block."
+    )
+
+
+def _costs(epsilon: float, made: Recommendation) -> list[dict[str, Any]]:
+    return [
+        {
+            "epsilon": epsilon,
+            "mechanism": _name(one.mechanism),
+            "detail": _detail(one.mechanism),
+            "private": one.private,
+            **asdict(one.damage),
+            "cost": one.cost,
+            "order_proven": _order_proven(one.mechanism),
+            "cheapest": place == 0,
+            "papers_choice": one == made.papers,
+        }
+        for place, one in enumerate(made.candidates)
+    ]
+
+
+def _name(mechanism: Online) -> str:
+    """Return what --mechanism calls it."""
+    from chronodp.temporal import Backward, BlockShuffle, Forward, Threshold
+
+    names = {BlockShuffle: "block-shuffle", Backward: "backward", Forward: "forward", Threshold: "threshold"}
+    return names[type(mechanism)]
+
+
+def _detail(mechanism: Online) -> str:
+    """Return what a threshold mechanism chose; nothing for the others."""
+    from chronodp.temporal import Threshold
+
+    if not isinstance(mechanism, Threshold):
+        return ""
+    return f"{'extended, ' if mechanism.choice.extended else ''}{mechanism.choice.threshold} empty"
+
+
+def _order_proven(mechanism: Online) -> float:
+    """Return how often, at least, a release proves which of two neighbouring values came first."""
+    from chronodp.temporal import BlockShuffle
+
+    return 0.0 if isinstance(mechanism, BlockShuffle) else mechanism.statement().ruled_out[0][1]
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    name = f"{row['mechanism']} ({row['detail']})" if row["detail"] else row["mechanism"]
+    marks = [words for key, words in (("cheapest", "cheapest"), ("papers_choice", "the paper's")) if row[key]]
+    numbers = [f"{row[key]:.4g}" for key in ("missing", "repeated", "empty", "delay", "cost")]
+    order = "never" if row["private"] else f"{row['order_proven']:.1%}"
+    return (f"{row['epsilon']:g}", name, "yes" if row["private"] else "no", *numbers, order, ", ".join(marks))

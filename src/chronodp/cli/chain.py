@@ -15,7 +15,7 @@ from chronodp.cli.coupled_table import By, End, Every, Missing, Sequences, Start
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Time, existing_ledger
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
-from chronodp.cli.terminal import print_json, terminal
+from chronodp.cli.terminal import print_json, print_written, terminal
 from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, check_epsilon, counted
@@ -144,8 +144,7 @@ def fit(
         console.print(f"Log-likelihood {content['log_likelihood']:.6g} after {rounds}.")
     else:
         console.print(str(certificate))
-    if out is not None:
-        console.print(f"Written: {out}")
+    print_written(console, out)
 
 
 @chain.command()

@@ -12,7 +12,7 @@ from rich.table import Table
 from chronodp.cli.options import Address, Analyst, Json, Keys, Units, existing_ledger
 from chronodp.cli.places import check_place
 from chronodp.cli.stream import number_in
-from chronodp.cli.terminal import print_json, terminal
+from chronodp.cli.terminal import print_json, print_written, terminal
 from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import parse_record_unit
@@ -137,5 +137,4 @@ def _show(made: Choice, out: Path | None) -> None:
     console.print(table)
     console.print(_behind(made.design.shortfall()))
     console.print(str(made.certificate))
-    if out is not None:
-        console.print(f"Written: {out}")
+    print_written(console, out)

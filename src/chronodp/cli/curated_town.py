@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
-from chronodp.cli.town import END, START, write_town
+from chronodp.cli.town import END, START, make_town
 from chronodp.privacy import check_whole
-from chronodp.report import watching
 
 __all__ = ["FIRST", "POLICY", "prepare_town"]
 
@@ -62,11 +60,7 @@ def prepare_town(folder: Path, *, households: int) -> dict[str, Any]:
     check_whole("households", households, least=10)
     folder.mkdir(parents=True, exist_ok=True)
     town, policy = folder / "town.parquet", folder / "policy.toml"
-    if not town.exists():
-        fresh = town.with_name(f"{town.name}.{os.urandom(4).hex()}")
-        with watching("Making up a town") as tell:
-            write_town(fresh, households=households, progress=tell)
-        fresh.replace(town)
+    make_town(town, households=households)
     if not policy.exists():
         north = households * 2 // 5
         text = POLICY.format(start=START, end=END, people=households, north=north, south=households - north)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chronodp.cli.curated_town import prepare_town
-from chronodp.cli.curator_holds import add_holds
+from chronodp.cli.curator_holds import add_holds, holds_of, show_holds
 from chronodp.cli.options import Json
 from chronodp.cli.terminal import print_json, terminal
 
@@ -53,24 +53,35 @@ def init(
 @curator.command()
 def check(
     policy: Annotated[Path, typer.Argument(help="The policy's file.")],
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            "--ledger",
+            "-l",
+            help="The ledger's file, or postgresql://...: show also which jobs are held, by whom and why.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Read a policy, and say what it allows or which line is wrong. Opens no ledger and reads no rows.
+    """Read a policy, and say what it allows or which line is wrong. Reads no rows.
 
     Files that are missing, or lack a column that the policy names, are warned of.
 
-    **Example**
+    **Examples**
 
     `chronodp curator check policy.toml`
+
+    `chronodp curator check policy.toml --ledger budget.db`
     """
     from chronodp.service import policy_words, read_policy, source_warnings
 
     read = read_policy(policy)
     warnings = [*read.warnings, *source_warnings(read)]
     words = {name: policy_words(dataset) for name, dataset in read.datasets.items()}
+    held = None if ledger is None else holds_of(ledger)
     if as_json:
         told = {"datasets": list(read.datasets), "analysts": list(read.analysts)}
-        print_json({**told, "words": words, "warnings": warnings})
+        print_json({**told, "words": words, "warnings": warnings} | ({} if held is None else {"holds": held}))
         return
     table = Table("dataset", "protects", "grid", "budget", "analysts", "releases")
     for name, dataset in read.datasets.items():
@@ -86,3 +97,5 @@ def check(
             console.print(Text(f"  {sentence}"))
     for warning in warnings:
         console.print(Text.assemble(("Warning: ", "bold yellow"), warning))
+    if held is not None:
+        show_holds(held)

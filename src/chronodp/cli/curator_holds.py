@@ -1,4 +1,4 @@
-"""``chronodp curator hold``, ``resume`` and ``holds``: keep jobs from being begun, and let them go on."""
+"""``chronodp curator hold`` and ``resume``: keep jobs from being begun, and let them go on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chronodp.ledger import Store
     from chronodp.service import Hold
 
-__all__ = ["add_holds"]
+__all__ = ["add_holds", "holds_of", "show_holds"]
 
 _BY_COMMAND = "owner"  # whoever can write the ledger's database is its owner
 
@@ -29,7 +29,6 @@ def add_holds(app: typer.Typer) -> None:
     """Add the commands to those of the curator."""
     app.command()(hold)
     app.command()(resume)
-    app.command()(holds)
 
 
 def hold(
@@ -57,7 +56,9 @@ def hold(
 
 
 def resume(
-    identity: Annotated[str, typer.Argument(metavar="ID", help="The hold's id, as `chronodp curator holds` shows it.")],
+    identity: Annotated[
+        str, typer.Argument(metavar="ID", help="The hold's id, as `chronodp curator check` with --ledger shows it.")
+    ],
     as_json: Json = False,
     ledger: Address = "budget.db",
 ) -> None:
@@ -77,25 +78,21 @@ def resume(
     terminal(soft_wrap=True).print(Text(shown(f"Hold {identity} is lifted.")))
 
 
-def holds(as_json: Json = False, ledger: Address = "budget.db") -> None:
-    """List what is held, by whom and why. The curator itself holds everything after a release was lost.
-
-    **Example**
-
-    `chronodp curator holds --ledger budget.db`
-    """
+def holds_of(ledger: str) -> list[dict[str, Any]]:
+    """Return what is held, by whom and why. The curator itself holds everything after a release was lost."""
     from chronodp.service import list_holds
 
     with _tables(ledger) as store:
-        found = list_holds(store)
-    if as_json:
-        print_json([_plain(one) for one in found], indent=2)
-        return
+        return [_plain(one) for one in list_holds(store)]
+
+
+def show_holds(held: list[dict[str, Any]]) -> None:
+    """Print what is held; nothing where nothing is."""
     table = Table("id", "holds", "by", "since (UTC)", "why")
-    for one in found:
-        words = (one.dataset or "everything", one.by_whom or "the curator", _when(one.made), one.why)
-        table.add_row(one.id, *map(shown, words))
-    terminal().print(table)
+    for one in held:
+        words = (one["dataset"] or "everything", one["by_whom"] or "the curator", one["made"], one["why"])
+        table.add_row(one["id"], *map(shown, words))
+    terminal().print(table if held else "Nothing is held.")
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,10 +12,9 @@ from rich.text import Text
 
 import chronodp as cdp
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import bars, terminal
-from chronodp.cli.town import END, START, write_town
+from chronodp.cli.terminal import bars, print_json, terminal
+from chronodp.cli.town import END, START, make_town
 from chronodp.privacy import check_whole
-from chronodp.report import watching
 
 if TYPE_CHECKING:
     from chronodp.series import Release
@@ -59,8 +56,7 @@ def demo(
     plan = meters.sum("kwh", clip=(0.0, _LARGEST)).plan(epsilon=epsilon, delta=delta)
     console.print(Text.assemble(("The plan", "bold"), " (free: nothing was read)\n"))
     console.print(str(plan))
-    if not town.exists():
-        _make_town(town, households)
+    make_town(town, households=households)
     name = f"town-{households}"
     with cdp.Ledger(folder / "budget.db") as ledger:
         ledger.open(name, unit=cdp.User(), epsilon=10.0, delta=1e-5)
@@ -70,25 +66,14 @@ def demo(
     page = release.report(folder / "release.html", title="Electricity of a made-up town, January 2026")
     seconds = time.perf_counter() - began
     if as_json:
-        print(
-            json.dumps(
-                {"seconds": seconds, "page": str(page), "release": release.text, "link": release.signed.to_dict()}
-            )
-        )
+        link = release.signed.to_dict()
+        print_json({"seconds": seconds, "page": str(page), "release": release.text, "link": link})
         return
     console.print("\nThe release\n", style="bold")
     console.print(_by_day(release))
     console.print(str(release.certificate))
     told = f"\n{left:.0%} of the budget is left. {seconds:.0f} s in all. Look at "
     console.print(Text.assemble(told, (str(page), "bold")))
-
-
-def _make_town(town: Path, households: int) -> None:
-    town.parent.mkdir(parents=True, exist_ok=True)
-    fresh = town.with_name(f"{town.name}.{os.urandom(4).hex()}")
-    with watching("Making up a town") as tell:
-        write_town(fresh, households=households, progress=tell)
-    fresh.replace(town)
 
 
 def _by_day(release: Release) -> Table:

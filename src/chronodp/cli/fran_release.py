@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +22,7 @@ from chronodp.cli.coupled_table import By, End, Every, Missing, Sequences, Start
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Request, Time, existing_ledger
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
-from chronodp.cli.terminal import print_json, table_of, terminal
+from chronodp.cli.terminal import print_json, print_written, rows_of, table_of, terminal
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar
 from chronodp.report import watching
@@ -103,16 +102,14 @@ def release(
     elif out is not None:
         write_table([frame], out)
     if as_json:
-        rows_ = json.loads(frame.to_json(orient="records", date_format="iso", double_precision=15))
-        print_json({"dataset": dataset, "request": request, "series": rows_, **made.to_dict()})
+        print_json({"dataset": dataset, "request": request, "series": rows_of(frame), **made.to_dict()})
         return
     console = terminal()
     console.print(table_of(frame.head(_ROWS), f"{design.query}, {calendar}"))
     if len(frame) > _ROWS:
         console.print(f"{len(frame) - _ROWS:,} more rows; --out writes them all.")
     console.print(str(made.certificate))
-    if out is not None:
-        console.print(f"Written: {out}")
+    print_written(console, out)
 
 
 def _frame(made: AgedSeries, calendar: Calendar) -> pandas.DataFrame:

@@ -28,6 +28,7 @@ __all__ = [
     "Units",
     "check_ledger_file",
     "existing_ledger",
+    "refuse_beside",
 ]
 
 Address = Annotated[
@@ -57,6 +58,13 @@ def check_ledger_file(address: str) -> None:
         raise LedgerUnavailable(
             f"there is no ledger at {address}: `chronodp budget open` makes one, --ledger names another"
         )
+
+
+def refuse_beside(mode: str, **given: object) -> None:
+    """Refuse options that mean nothing beside another one; what was not given is None or False."""
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise InvalidArgument(name, value, f"left out: it says nothing {mode}")
 
 
 def existing_ledger(address: str, *, keys: Path | None = None) -> Ledger:

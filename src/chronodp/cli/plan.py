@@ -1,20 +1,24 @@
-"""``chronodp plan``: price and error of a release, before anything is read or spent."""
+"""``chronodp plan``: price and error of a release, a workload or a stream, before anything is read or spent."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chronodp.cli.asking import Asked, asks
-from chronodp.cli.options import Json
-from chronodp.cli.terminal import print_json, table_of, terminal
+from chronodp.cli.options import Json, refuse_beside
+from chronodp.cli.stream import parse_workload
+from chronodp.cli.terminal import print_json, rows_of, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import to_document
+from chronodp.privacy import Window, counted, parse_record_unit, to_document
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
+    from numpy.typing import NDArray
 
     from chronodp.series import Plan
 
@@ -25,10 +29,25 @@ __all__ = ["plan"]
 def plan(
     *,
     asked: Asked,
-    diagnose: Annotated[bool, typer.Option("--diagnose", hidden=True)] = False,
     expect: Annotated[
         float | None,
         typer.Option(help="About how large a number will be: the plan then says how far off that is."),
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option(help="Instead: the error of every noise shape for `running_total`, `each_period`, `rolling:7`, …"),
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="With --compare: how many periods.")] = None,
+    rehearse: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead: the error of every mechanism for a unit such as `window:24`, tried on a CSV file that is "
+            "public; every column of numbers is a series."
+        ),
+    ] = None,
+    change: Annotated[
+        float | None,
+        typer.Option(help="With --compare or --rehearse: the most one unit changes one period; 1 if not given."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -52,9 +71,15 @@ def plan(
 
     `chronodp plan workload.toml` for several queries with one price: what they share stands at the top of the file, and
     each has a table such as `[queries.peak]` with its options, or with `of = "load"` and `peak = "1D"`.
+
+    `chronodp plan --compare running_total --horizon 8760 --unit event --epsilon 1 --delta 1e-6`
+
+    `chronodp plan --rehearse published-2025.csv --unit window:24 --epsilon 1 --delta 1e-6`
     """
-    if diagnose:
-        raise InvalidArgument("diagnose", True, "left out: use chronodp diagnose, with the same options")
+    if compare is not None or rehearse is not None:
+        _plan_stream(asked, compare, horizon, rehearse, 1.0 if change is None else change, as_json=as_json)
+        return
+    refuse_beside("without --compare or --rehearse", horizon=horizon, change=change)
     if is_workload(asked):
         _plan_workload(asked, as_json=as_json)
         return
@@ -104,3 +129,53 @@ def _plan_workload(asked: Asked, *, as_json: bool) -> None:
     console.print(str(made))
     console.print(table_of(made.shares, "Shares"))
     console.print(table_of(made.strategies, "Strategies, the chosen one first"))
+
+
+def _plan_stream(
+    asked: Asked, compare: str | None, horizon: int | None, rehearse: Path | None, change: float, *, as_json: bool
+) -> None:
+    """Show every candidate for a stream, best first: by theory, or tried on an example."""
+    mode, own = ("--compare", "max_periods") if rehearse is None else ("--rehearse", "max_groups")
+    shared = {"unit", "epsilon", "delta"}
+    others = {name: value for name, value in asked.options.items() if name not in {own, *shared}}
+    refuse_beside(f"beside {mode}", **others)
+    price = {"epsilon": asked.needed("epsilon"), "delta": asked.options.get("delta", 0.0), "change": change}
+    unit = parse_record_unit(asked.options.get("unit", "user"))
+    if rehearse is None:
+        from chronodp.series import compare as compare_shapes
+
+        if horizon is None:
+            raise InvalidArgument("horizon", None, "given beside --compare: how many periods")
+        limit = asked.options.get("max_periods")
+        try:
+            workload = parse_workload(compare or "")
+        except InvalidArgument as error:
+            raise InvalidArgument("compare", compare, error.allowed) from None
+        table = compare_shapes(workload, unit=unit, horizon=horizon, max_periods=limit, **price)
+        title = f"{compare}, {counted(horizon, 'period')}"
+    else:
+        from chronodp.series.windowed import rehearse as rehearse_windows
+
+        refuse_beside("beside --rehearse", compare=compare, horizon=horizon)
+        if not isinstance(unit, Window):
+            raise InvalidArgument("unit", asked.options.get("unit"), "a window, such as window:24, beside --rehearse")
+        numbers = _example(rehearse)
+        table = rehearse_windows(numbers, window=unit, max_groups=asked.options.get("max_groups", 1), **price)
+        title = f"{unit}: {numbers.shape[1]:,} series of {counted(len(numbers), 'step')}"
+    if as_json:
+        print_json(rows_of(table))
+        return
+    terminal().print(table_of(table, title))
+
+
+def _example(path: Path) -> NDArray[np.float64]:
+    """Return every column of numbers of a CSV file."""
+    import pandas
+
+    try:
+        numbers = pandas.read_csv(path).select_dtypes("number")
+    except (OSError, ValueError):
+        raise InvalidArgument("rehearse", str(path), "a CSV file with a header that can be read") from None
+    if not numbers.shape[1]:
+        raise InvalidArgument("rehearse", str(path), "a CSV file with a column of numbers")
+    return numbers.to_numpy(float)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
-from chronodp.cli.terminal import print_json, show_view, terminal
+from chronodp.cli.terminal import print_json, print_written, rows_of, show_view, terminal
 from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import text_kind
@@ -170,7 +169,7 @@ def _tell(view: View, out: list[Path], page: Path | None, *, as_json: bool) -> N
             "level": view.level,
             "note": view.note,
             "steps": list(view.certificate.processing),
-            "series": json.loads(frame.to_json(orient="records", date_format="iso", double_precision=15)),
+            "series": rows_of(frame),
         }
         print_json(content)
         return
@@ -178,8 +177,7 @@ def _tell(view: View, out: list[Path], page: Path | None, *, as_json: bool) -> N
     show_view(console, view)
     for step in view.certificate.processing:
         console.print(shown(f"Step: {step}"))
-    for path in (*out, *([page] if page else ())):
-        console.print(f"Written: {path}")
+    print_written(console, *out, page)
 
 
 def _opened(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.options import Address, Analyst, Json, Keys, Payer, Request
 from chronodp.cli.telling import Level, Out, PageFile, check_form, check_places, content_of, tell_release, write_release
-from chronodp.cli.terminal import print_json, table_of, terminal
+from chronodp.cli.terminal import print_json, print_written, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.display import shown
 from chronodp.errors import InvalidArgument
@@ -91,5 +91,4 @@ def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_j
     console.print(str(made.certificate))
     for stream in made.streams.values():
         console.print(shown(f"Opened: chronodp watch {stream}"))
-    for path in out:
-        console.print(f"Written: {path}")
+    print_written(console, *out)

@@ -23,11 +23,8 @@ from chronodp.cli.audit import audit
 from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
 from chronodp.cli.chain import chain
-from chronodp.cli.check import check
 from chronodp.cli.choose import choose
-from chronodp.cli.choose_order import choose_order
 from chronodp.cli.collect import collect
-from chronodp.cli.compare import compare
 from chronodp.cli.curator import curator
 from chronodp.cli.demo import demo
 from chronodp.cli.device import device
@@ -41,9 +38,7 @@ from chronodp.cli.leakage import leakage
 from chronodp.cli.lifetime import lifetime
 from chronodp.cli.live import live
 from chronodp.cli.plan import plan
-from chronodp.cli.plan_blur import plan_blur
 from chronodp.cli.read import read
-from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
 from chronodp.cli.run import run
 from chronodp.cli.schema import schema
@@ -54,7 +49,7 @@ from chronodp.cli.stream import stream
 from chronodp.cli.terminal import terminal
 from chronodp.cli.token import token
 from chronodp.cli.verify import verify
-from chronodp.cli.watch import plan_alert, watch
+from chronodp.cli.watch import watch
 from chronodp.errors import CertificateInvalid, ChronodpError, InvalidArgument
 from chronodp.owner import owner_told
 
@@ -86,12 +81,10 @@ _PANELS: dict[str, tuple[tuple[str, Callable[..., object] | typer.Typer], ...]] 
         ("live", live),
         ("stream", stream),
         ("watch", watch),
-        ("plan-alert", plan_alert),
-        ("check", check),
     ),
     "Serve analysts": (("serve", serve), ("curator", curator), ("token", token)),
     "Collect from devices": (("device", device), ("collect", collect)),
-    "Train across holders": (("federate", federate), ("choose-order", choose_order)),
+    "Train across holders": (("federate", federate),),
     "Check what was released": (
         ("verify", verify),
         ("key", key),
@@ -100,13 +93,10 @@ _PANELS: dict[str, tuple[tuple[str, Callable[..., object] | typer.Typer], ...]] 
         ("audit", audit),
     ),
     "Compare and research": (
-        ("compare", compare),
         ("account", account),
-        ("rehearse", rehearse),
         ("choose", choose),
         ("spectrum", spectrum),
         ("blur-times", blur_times),
-        ("plan-blur", plan_blur),
         ("leakage", leakage),
         ("chain", chain),
         ("fran", fran),
@@ -136,7 +126,7 @@ def _chronodp(
 def _program(whole: frozenset[str]) -> typer.Typer:
     """Return the program with the commands in ``whole``; of all others the overview shows name and first line.
 
-    Reading the options of some seventy commands takes longer than most of them run.
+    Reading the options of some fifty commands takes longer than most of them run.
     """
     program = typer.Typer(
         cls=_InOrder,

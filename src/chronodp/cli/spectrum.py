@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,7 +55,7 @@ def spectrum(
     `chronodp spectrum load.csv --time hour --value load --every 1h --start 2026-01-01 --end 2026-02-01 --lowest 30
     --change 5 --unit user --max-periods 48 --epsilon 1 --delta 1e-6 --dataset load --request may`
     """
-    from chronodp.cli.terminal import print_json, table_of, terminal
+    from chronodp.cli.terminal import print_json, print_written, rows_of, table_of, terminal
     from chronodp.engines import find_source, read_series
     from chronodp.ledger import Ledger
     from chronodp.spectrum import Spectrum
@@ -74,16 +73,14 @@ def spectrum(
         made.save(out)
     table = made.to_pandas()
     if as_json:
-        rows = json.loads(table.to_json(orient="records"))
-        print_json({"harmonics": rows, "release": made.text, "link": made.signed.to_dict()})
+        print_json({"harmonics": rows_of(table), "release": made.text, "link": made.signed.to_dict()})
         return
     console = terminal()
     console.print(table_of(table.head(_ROWS), title=str(wanted)))
     if len(table) > _ROWS:
         console.print(f"{len(table) - _ROWS:,} more rows; --json or --out has them all.")
     console.print(str(made.certificate))
-    if out is not None:
-        console.print(f"Written: {out}")
+    print_written(console, out)
 
 
 def _wanted(only: int | None, lowest: int | None, strongest: tuple[int, int] | None, *, whole: bool) -> Wanted:

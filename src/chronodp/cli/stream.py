@@ -35,7 +35,7 @@ def stream(
         str | None,
         typer.Option(
             help="For a window, with `each_period`: how its budget is shared among steps: `uniform`, `sample`, "
-            "`distribution` or `absorption`; see `chronodp rehearse`. Left out: shaped noise."
+            "`distribution` or `absorption`; see `chronodp plan --rehearse`. Left out: shaped noise."
         ),
     ] = None,
     horizon: Annotated[int | None, typer.Option(help="How many steps; not known if not given.")] = None,

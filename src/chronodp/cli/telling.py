@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
-from chronodp.cli.terminal import print_json, show_series, terminal
+from chronodp.cli.terminal import print_json, print_written, rows_of, show_series, terminal
 from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_fraction, to_document
@@ -83,8 +82,7 @@ def tell_release(
     for label, text in made.beside:
         console.print(shown(f"{label}: {text}"))
     console.print(str(made.certificate))
-    for path in (*out, *([page] if page else ())):
-        console.print(f"Written: {path}")
+    print_written(console, *out, page)
 
 
 def content_of(made: Release | QuantileRelease | ReleaseTogether, frame: pandas.DataFrame) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def content_of(made: Release | QuantileRelease | ReleaseTogether, frame: pandas.
     return {
         "dataset": made.link.dataset,
         "request": made.link.request,
-        "series": json.loads(frame.to_json(orient="records", date_format="iso", double_precision=15)),
+        "series": rows_of(frame),
         "release": made.text,
         "link": made.signed.to_dict(),
     }

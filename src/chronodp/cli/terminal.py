@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,17 @@ if TYPE_CHECKING:
 
     from chronodp.series import QuantileRelease, Release, View
 
-__all__ = ["bars", "print_json", "print_line", "show_series", "show_view", "table_of", "terminal"]
+__all__ = [
+    "bars",
+    "print_json",
+    "print_line",
+    "print_written",
+    "rows_of",
+    "show_series",
+    "show_view",
+    "table_of",
+    "terminal",
+]
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDE = 72
@@ -44,6 +56,13 @@ def print_json(content: Any, *, indent: int | None = None) -> None:
 def print_line(text: str) -> None:
     """Print one line as it is given, however long, for people and for programs that read it."""
     print(shown(text), flush=True)
+
+
+def print_written(console: Console, *paths: Path | None) -> None:
+    """Print which files were written; None is no file at all."""
+    for path in paths:
+        if path is not None:
+            console.print(f"Written: {path}")
 
 
 class _Gate(RenderHook):
@@ -90,6 +109,12 @@ def show_view(console: Console, view: View) -> None:
     console.print(shown(view.note))
     if len(frame) > _ROWS:
         console.print(f"{len(frame) - _ROWS:,} more rows; --out writes them all, --page draws them.")
+
+
+def rows_of(frame: pandas.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a data frame as JSON has them: times as ISO 8601, numbers to the last digit."""
+    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", date_format="iso", double_precision=15))
+    return rows
 
 
 def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:

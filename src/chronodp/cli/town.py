@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["END", "START", "write_town"]
+from chronodp.report import watching
+
+__all__ = ["END", "START", "make_town", "write_town"]
 
 START, END = "2026-01-01", "2026-02-01"
 _HOURS = 31 * 24
 _HOLIDAYS = (0, 5)  # New Year and Epiphany
 _CHUNK = 500
+
+
+def make_town(path: Path, *, households: int) -> None:
+    """Write the town if it is not there, all of it or nothing."""
+    if path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
+    with watching("Making up a town") as tell:
+        write_town(fresh, households=households, progress=tell)
+    fresh.replace(path)
 
 
 def write_town(path: Path, *, households: int, progress: Callable[[float], None]) -> None:

@@ -41,7 +41,6 @@ class Owner:
         region: which region the data are about.
         sector: one of `SECTORS`.
         product: one of `PRODUCTS`.
-        licence: of the released numbers, by its SPDX name or address.
         unit_of_measurement: of the released values, such as kWh.
         authors: who writes the record for a registry; the curators if not said.
         source: the address of the publication.
@@ -64,7 +63,6 @@ class Owner:
     region: str = ""
     sector: str = ""
     product: str = "Summary statistics"
-    licence: str = ""
     unit_of_measurement: str = ""
     authors: tuple[str, ...] = ()
     source: str = ""

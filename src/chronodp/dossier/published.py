@@ -136,7 +136,7 @@ class Published:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of what `rows` yields: the time or period first, then groups, then value, lower and upper."""
+        """The columns that are drawn: the time or period first, then groups, then value, lower and upper."""
         names = () if self.table is None else tuple(map(str, self.table.columns))
         values = next((some for some in (_VALUES, _POWERS) if set(some) <= set(names)), None)
         if values is None:
@@ -145,8 +145,3 @@ class Published:
         about = {"periods", "real", "imaginary", "deviation"} if values is _POWERS else set()
         rest = [name for name in names[: names.index(values[0])] if name != first and name not in about]
         return (first, *rest, *values)
-
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield (period's start, group…, value, lower, upper) of every released number, in `columns`' order."""
-        if self.table is not None and self.columns:
-            yield from self.table[list(self.columns)].itertuples(index=False, name=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 
 from chronodp.accounting import adversary
@@ -13,7 +14,7 @@ from chronodp.privacy import Unit, counted
 from chronodp.reading import parse_json
 from chronodp.series import QuantileRelease, Release, describe, describe_quantiles
 
-__all__ = ["described", "errors_of", "gain", "promise", "right_guesses", "rounded_up", "title_of"]
+__all__ = ["described", "errors_of", "gain", "promise", "rounded_up", "slug", "title_of"]
 
 _ABOUT_ERROR = ("Noise", "Error", "Missing", "Found", "Keys", "Places")
 _SURELY = 0.9995
@@ -29,19 +30,11 @@ def gain(epsilon: float, delta: float, unit: Unit) -> str:
     """
     someone = unit.whole_person and unit.relation == "add_remove"
     what = "whether someone is in the data" if someone else f"between two datasets that differ in {unit}"
-    right = right_guesses(epsilon, delta)
+    # Of a guesser between two neighbouring datasets, if both are as likely.
+    right = 1.0 if epsilon > _MOST_ODDS else min(1.0, (1 + adversary.total_variation(epsilon, delta)) / 2)
     if right > _SURELY:
         return f"A guess {what} may be right nearly always: at so large an ε nobody is hidden for sure."
     return f"A guess {what} is right at most {_percent_up(right)} of the time, instead of 50 %."
-
-
-def right_guesses(epsilon: float, delta: float) -> float:
-    """Return how often the best guesser between two neighbouring datasets is right at most, if both are as likely.
-
-    >>> round(right_guesses(1.0, 0.0), 4)
-    0.7311
-    """
-    return 1.0 if epsilon > _MOST_ODDS else min(1.0, (1 + adversary.total_variation(epsilon, delta)) / 2)
 
 
 def rounded_up(value: float) -> str:
@@ -62,6 +55,11 @@ def promise(facts: Facts) -> str:
         return f"{who} The budget starts anew every {budget.renews}: the promise below is of one such period."
     gained = gain(*facts.lost.most, budget.unit)
     return f"{who} {gained} That holds for everything that this budget ever pays for, taken together."
+
+
+def slug(name: str) -> str:
+    """Return a name as addresses and folders have it: small letters of ASCII, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-") or "dataset"
 
 
 def title_of(one: Published) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -15,12 +14,12 @@ from pathlib import Path
 from chronodp.dossier.answers import answers_json, answers_markdown
 from chronodp.dossier.facts import Facts, gather
 from chronodp.dossier.formats import FORMATS
-from chronodp.dossier.label import label
 from chronodp.dossier.manifest import signed_manifest
 from chronodp.dossier.owner import Owner
 from chronodp.dossier.page import render, render_shelf
 from chronodp.dossier.published import Published
 from chronodp.dossier.streams import PublishedStream
+from chronodp.dossier.words import slug
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger, release_pieces, sync_folder
 from chronodp.privacy import canonical
@@ -68,7 +67,7 @@ def write_dossiers(ledger: Ledger, out: str | Path, *, owner: Owner | None = Non
     names = list(dict.fromkeys(dataset for dataset, _, _ in ledger.budgets()))
     if not names:
         raise InvalidArgument("ledger", "without budgets", "one with a budget: there is nothing to give a dossier of")
-    dossiers = {f"{number:03d}-{_slug(name)}": name for number, name in enumerate(names, start=1)}
+    dossiers = {f"{number:03d}-{slug(name)}": name for number, name in enumerate(names, start=1)}
 
     def write(draft: Path) -> None:
         known = {folder: gather(ledger, name, owner=owner) for folder, name in dossiers.items()}
@@ -123,9 +122,7 @@ def _write(folder: Path, facts: Facts) -> None:
 
 def _contents(facts: Facts) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield every file but the manifest, by its path in the folder."""
-    picture = label(facts)
-    yield "index.html", [render(facts, label=picture).encode()]
-    yield "label.svg", [picture.encode()]
+    yield "index.html", [render(facts).encode()]
     yield "chain.json", [json.dumps(facts.chain, ensure_ascii=False).encode()]
     yield "answers.md", [answers_markdown(facts).encode()]
     yield "answers.json", [answers_json(facts).encode()]
@@ -173,7 +170,3 @@ def _put(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
         file.flush()
         os.fsync(file.fileno())
     return digest.hexdigest(), size
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "dataset"

@@ -64,7 +64,7 @@ from chronodp.engines.sources import (
 from chronodp.engines.spark import Spark, Volume as Volume, estimate_volume, local_session
 from chronodp.engines.statement import MissingQuestion as MissingQuestion, statement as statement
 from chronodp.engines.totals import BoundsReport as BoundsReport, Totals as Totals
-from chronodp.engines.whole_series import read_panel as read_panel, read_rows as read_rows, read_series as read_series
+from chronodp.engines.whole_series import read_rows as read_rows, read_series as read_series
 
 __all__ = [
     "DuckDB",

@@ -16,49 +16,16 @@ from chronodp.engines.reading import Columns, Reading, Role, Wanted, check_readi
 from chronodp.engines.rows import cells_of, rows_select, union
 from chronodp.engines.session import Session
 from chronodp.engines.sources import Source
-from chronodp.privacy import Calendar, Grid, check_whole
+from chronodp.privacy import Calendar, Grid
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["read_panel", "read_rows", "read_series"]
+__all__ = ["read_rows", "read_series"]
 
 _EVER = (dt.datetime(1, 1, 5), dt.datetime(9999, 12, 25))
 _MEMORY = 2 * 2**30
 _BATCH = 2**14
-
-
-def read_panel(source: Source, *, time: str, user: str, value: str, longest: int) -> list[NDArray[np.float64]]:
-    """Return each person's last ``longest`` values, in order of time; people in no order that means anything.
-
-    Rows without a person, a time or a finite number are left out; none can cause a refusal. Times without an offset are
-    those of UTC.
-
-    >>> import pyarrow
-    >>> from chronodp.engines import find_source
-    >>> rows = {"day": [2, 1, 1], "who": ["a", "a", "b"], "kwh": [5.0, 4.0, 9.0]}
-    >>> table = pyarrow.table(rows).set_column(0, "day", pyarrow.array([2, 1, 1], pyarrow.date32()))
-    >>> found = read_panel(find_source(table), time="day", user="who", value="kwh", longest=100)
-    >>> sorted(series.tolist() for series in found)
-    [[4.0, 5.0], [9.0]]
-    """
-    check_whole("longest", longest)
-    wanted = _wanted("time", time, user, [value])
-
-    def ask(session: Session) -> list[NDArray[np.float64]]:
-        read = _read(session, wanted, Reading())
-        usable = "person IS NOT NULL AND moment IS NOT NULL AND number_0 IS NOT NULL"
-        # Values of one moment go by size: any rule will do that does not hang on the order of rows.
-        series = f"(list(number_0 ORDER BY moment, number_0))[-{longest}:]"
-        query = f"SELECT {series} AS series FROM ({read}) WHERE {usable} GROUP BY person"
-        return [
-            np.asarray(one.values, dtype=np.float64)
-            for batch in session.batches(query, _BATCH)
-            for one in batch.column(0)
-        ]
-
-    with attached(source, list(wanted.values()), Reading(), memory=_MEMORY) as session:
-        return ask(session)
 
 
 def read_series(

@@ -63,7 +63,9 @@ def lift_hold(store: Store, identity: str) -> None:
     with store.transaction() as transaction:
         lifted = transaction.run("DELETE FROM service_holds WHERE id = ? RETURNING id", (identity,))
     if not lifted:
-        raise NotFound(f"there is no hold {identity!r}", argument="id", mend="chronodp curator holds lists them")
+        raise NotFound(
+            f"there is no hold {identity!r}", argument="id", mend="chronodp curator check with --ledger lists them"
+        )
 
 
 def list_holds(store: Store) -> list[Hold]:

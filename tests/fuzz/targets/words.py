@@ -7,10 +7,10 @@ from pathlib import Path
 
 import chronodp as cdp
 from chronodp.cli.account import parse_release
+from chronodp.cli.blur_times import parse_analysis
 from chronodp.cli.choose import parse_choice_mechanism
 from chronodp.cli.coupled import parse_ages, parse_cuts, parse_each_age, parse_hears, parse_query, parse_turns
 from chronodp.cli.device import parse_protocol
-from chronodp.cli.plan_blur import parse_analysis
 from chronodp.cli.read import parse_smooth
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise

@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterable
 
 from chronodp.dossier.facts import Facts
 from chronodp.dossier.formats.about import about
-from chronodp.dossier.formats.data_package import data_package
-from chronodp.dossier.formats.dcat import dcat
 from chronodp.dossier.formats.registry import registry
-from chronodp.dossier.formats.ro_crate import ro_crate
 from chronodp.dossier.formats.sdmx import sdmx
 from chronodp.dossier.formats.statement import statement
 from chronodp.dossier.formats.structure import structure
@@ -17,16 +14,10 @@ from chronodp.dossier.formats.structure import structure
 __all__ = ["FORMATS"]
 
 FORMATS: dict[str, Callable[[Facts], Iterable[str] | None]] = {
-    "datapackage.json": data_package,
     "formats/README.txt": about,
-    "formats/dcat.jsonld": dcat,
     "formats/registry.json": registry,
     "formats/sdmx-structure.json": structure,
     "formats/sdmx.csv": sdmx,
     "formats/statement.dsse.json": statement,
-    "ro-crate-metadata.json": ro_crate,
 }
-"""By the file's path in the dossier, in pieces; None where a format has no place for what there is.
-
-Data packages and research objects must stand above what they describe, so these two are no neighbours of the others.
-"""
+"""By the file's path in the dossier, in pieces; None where a format has no place for what there is."""

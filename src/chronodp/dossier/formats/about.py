@@ -14,9 +14,6 @@ registry.json         a draft of a record for registries of deployments of diffe
 statement.dsse.json   an in-toto statement in a DSSE envelope: the SHA-256 of every release's file, with its certificate
 sdmx.csv              all numbers with times, for statistics offices (SDMX-CSV 2.0)
 sdmx-structure.json   what the columns of sdmx.csv hold (SDMX-JSON 2.0)
-dcat.jsonld           an entry for open-data portals (DCAT)
-../datapackage.json   every table with its columns (Frictionless data package)
-../ro-crate-metadata.json   the folder as a research object (RO-Crate 1.1)
 """
 
 

@@ -1,4 +1,4 @@
-"""The columns of the one table of all numbers with times, for SDMX's data structure and for the data package."""
+"""The columns of the one table of all numbers with times, and what SDMX's data structure says of them."""
 
 from __future__ import annotations
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from chronodp.dossier.facts import Facts
 from chronodp.dossier.published import Published
@@ -14,8 +12,6 @@ from chronodp.reading import parse_json
 from chronodp.series import Measure, QuantileRelease, Release, Variance
 
 __all__ = ["Measured", "duration", "measured"]
-
-Span: TypeAlias = tuple[dt.datetime, dt.datetime]
 
 _DURATIONS = {"s": "PT{}S", "min": "PT{}M", "h": "PT{}H", "D": "P{}D", "mo": "P{}M", "Y": "P{}Y"}
 
@@ -27,23 +23,21 @@ class Measured:
     Attributes:
         unit: of measurement; empty where only the owner could say it, and has not.
         every: the length of a period, such as '1h'; empty where periods are only numbered.
-        span: when the first period begins and the last one ends; None where periods are only numbered.
     """
 
     unit: str
     every: str
-    span: Span | None
 
 
 def measured(facts: Facts) -> dict[int, dict[str, Measured]]:
     """Return what is known of every release's questions, by its number and their names; '' for a single question."""
     asked = {one.number: dict(_asked(one)) for one in facts.published}
-    measures = [measure for some in asked.values() for measure, _, _ in some.values() if not _counts(measure)]
+    measures = [measure for some in asked.values() for measure, _ in some.values() if not _counts(measure)]
     # The owner names one unit: of several columns it can be that of one alone, and nobody says of which.
     columns = {measure.read_column or measure.label for measure in measures}
     unit = facts.owner.unit_of_measurement if len(columns) == 1 else ""
     return {
-        number: {name: Measured(_unit(measure, unit), every, span) for name, (measure, every, span) in some.items()}
+        number: {name: Measured(_unit(measure, unit), every) for name, (measure, every) in some.items()}
         for number, some in asked.items()
     }
 
@@ -61,7 +55,7 @@ def duration(every: str) -> str:
     return f"P{7 * count}D" if letter == "W" else _DURATIONS[letter].format(count)
 
 
-def _asked(one: Published) -> Iterator[tuple[str, tuple[Measure, str, Span | None]]]:
+def _asked(one: Published) -> Iterator[tuple[str, tuple[Measure, str]]]:
     release = one.release
     if isinstance(release, Release | QuantileRelease):
         yield "", _table(release)
@@ -70,15 +64,13 @@ def _asked(one: Published) -> Iterator[tuple[str, tuple[Measure, str, Span | Non
         for name in release.names:
             source = release[derived[name]["from"] if name in derived else name]
             if isinstance(source, Release | QuantileRelease):
-                measure, every, span = _table(source)
-                yield name, (measure, (derived[name]["every"] or every) if name in derived else every, span)
+                measure, every = _table(source)
+                yield name, (measure, (derived[name]["every"] or every) if name in derived else every)
 
 
-def _table(release: Release | QuantileRelease) -> tuple[Measure, str, Span | None]:
+def _table(release: Release | QuantileRelease) -> tuple[Measure, str]:
     table = release.design.table
-    if table.calendar is None:
-        return table.measure, "", None
-    return table.measure, table.calendar.every, table.calendar.span
+    return table.measure, "" if table.calendar is None else table.calendar.every
 
 
 def _counts(measure: Measure) -> bool:

@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from chronodp.dossier.facts import Facts
-from chronodp.dossier.formats.data_package import slug
 from chronodp.dossier.formats.tiers import tier_of
 from chronodp.dossier.owner import Owner
 from chronodp.dossier.streams import PublishedStream
-from chronodp.dossier.words import described
+from chronodp.dossier.words import described, slug
 from chronodp.ledger import asker_of
 from chronodp.privacy import History, Report
 

@@ -12,10 +12,9 @@ import json
 from typing import Any
 
 from chronodp.dossier.facts import Facts
-from chronodp.dossier.formats.held import digest_of
 from chronodp.dossier.published import Published
 from chronodp.errors import LedgerUnavailable
-from chronodp.ledger import Keys
+from chronodp.ledger import Keys, release_pieces
 from chronodp.privacy import to_document
 
 __all__ = ["PAYLOAD", "PREDICATE", "key_id", "statement"]
@@ -66,8 +65,16 @@ def _content(facts: Facts, *, note: str) -> dict[str, Any]:
         "releases": [_release(one) for one in facts.published],
         "notes": [*facts.notes, *([note] if note else [])],
     }
-    subjects = [{"name": one.file, "digest": {"sha256": digest_of(one)}} for one in facts.published]
+    subjects = [{"name": one.file, "digest": {"sha256": _digest(one)}} for one in facts.published]
     return {"_type": _STATEMENT, "subject": subjects, "predicateType": PREDICATE, "predicate": predicate}
+
+
+def _digest(one: Published) -> str:
+    """Return the SHA-256 of a release's file."""
+    found = hashlib.sha256()
+    for piece in release_pieces(one.written, one.signed):
+        found.update(piece)
+    return found.hexdigest()
 
 
 def _release(one: Published) -> dict[str, Any]:

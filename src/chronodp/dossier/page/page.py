@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Iterator
 
 from chronodp.accounting import price_words
@@ -30,8 +29,8 @@ _SECTIONS = (
 )
 
 
-def render(facts: Facts, *, label: str = "") -> str:
-    """Return the page; with ``label``, an SVG, as a picture at its top."""
+def render(facts: Facts) -> str:
+    """Return the page."""
     title = facts.owner.name or facts.dataset
     names = dict(_SECTIONS)
     parts = (
@@ -43,13 +42,9 @@ def render(facts: Facts, *, label: str = "") -> str:
         section("check", names["check"], *_check(facts)),
     )
     links = "".join(f'<li><a href="#{name}">{words(heading)}</a></li>' for name, heading in _SECTIONS)
-    picture = ""
-    if label:
-        coded = base64.b64encode(label.encode()).decode()
-        picture = f'<img class="label" alt="{words(promise(facts))}" src="data:image/svg+xml;base64,{coded}">'
     top = (
         f'<header>\n<p class="kind">Dossier of private releases</p>\n<h1>{words(title)}</h1>\n'
-        f"{paragraph(promise(facts), 'promise')}\n{picture}\n"
+        f"{paragraph(promise(facts), 'promise')}\n"
         f'<nav aria-label="Parts of this page"><ul>{links}</ul></nav>\n</header>'
     )
     warning = f'<aside class="warning">{words(_warning(facts))}</aside>\n' if _warning(facts) else ""
