@@ -11,7 +11,6 @@ import chronodp as cdp
 from chronodp.cli.terminal import table_of, terminal
 from chronodp.privacy import PureCost, RepeatedCost
 from tests.cli.conftest import run
-from tests.old_names import old_names
 
 ODD = "[/a] [red]b :house:"
 
@@ -24,14 +23,12 @@ def test_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str], monkeyp
     assert "1.5" in shown
 
 
-def test_budgets_with_odd_names_are_listed(tmp_path: Path) -> None:
+def test_odd_purposes_are_listed(tmp_path: Path) -> None:
     place = str(tmp_path / "budget.db")
-    with old_names():
-        assert ODD in run("budget", "open", ODD, "--epsilon", "2", "--ledger", place)
+    run("budget", "open", "odd", "--epsilon", "2", "--ledger", place)
     with cdp.Ledger(place) as ledger:
-        ledger.spend(ODD, RepeatedCost(PureCost(0.1), 2), unit=cdp.User(), purpose="load [/x]")
-    assert ODD in run("budget", "status", ODD, "--ledger", place)
-    listed = run("budget", "history", ODD, "--ledger", place)
+        ledger.spend("odd", RepeatedCost(PureCost(0.1), 2), unit=cdp.User(), purpose="load [/x]")
+    listed = run("budget", "history", "odd", "--ledger", place)
     assert "load [/x]" in listed
     assert "2 × [ε = 0.1]" in listed
 
@@ -41,8 +38,7 @@ def test_columns_with_odd_names_are_released(tmp_path: Path, monkeypatch: pytest
     pd.DataFrame({"at": pd.to_datetime(["2026-01-01T10:00Z"]), "who": ["a"], "[/kwh]": [1.0]}).to_parquet(
         "rows.parquet"
     )
-    with old_names():
-        run("budget", "open", ODD, "--epsilon", "2")
+    run("budget", "open", "odd", "--epsilon", "2")
     when = ("--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01", "--end", "2026-01-03")
-    price = ("--max-periods", "1", "--epsilon", "1", "--dataset", ODD, "--request", "odd")
+    price = ("--max-periods", "1", "--epsilon", "1", "--dataset", "odd", "--request", "odd")
     assert "[/kwh]" in run("release", "rows.parquet", *when, "--sum", "[/kwh]", "--clip", "0", "3", *price)

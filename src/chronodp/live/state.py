@@ -29,7 +29,7 @@ _TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE counts (part INTEGER PRIMARY KEY, window INTEGER NOT NULL, sealed TEXT NOT NULL)",
 )
-_FORMAT = 3  # raised whenever what is written changes; 0 is a new file's
+_FORMAT = 2  # of what is written: raised whenever that changes; 0 is a new file's
 
 
 class State:
