@@ -318,7 +318,7 @@ def test_a_meaning_needs_a_length() -> None:
 
 
 def charged_alike(held: Unit, wanted: Unit) -> int | None:
-    """0.1.0's comparison, which saw neither lengths nor zones."""
+    """A comparison that sees neither lengths nor zones."""
     return price(held.unsaid(), wanted.unsaid())
 
 

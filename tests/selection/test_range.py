@@ -36,7 +36,6 @@ from chronodp.selection import (
 )
 from chronodp.selection.design import FARTHEST
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "selection" / "0.1.0"
 Values = tuple[float, ...]
 
 
