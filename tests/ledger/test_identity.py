@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import stat
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 from chronodp import User
-from chronodp.errors import BudgetConflict, KeysMismatch, LedgerSetBack, LedgerUnavailable
+from chronodp.errors import KeysMismatch, LedgerSetBack, LedgerUnavailable
 from chronodp.ledger import FileWitness, Ledger, opening
 from chronodp.ledger.keyfile import read_keys
 from chronodp.ledger.watch import Watch
@@ -292,22 +291,6 @@ def test_two_processes_share_one_keys_file(address: str, tmp_path: Path) -> None
         assert ledger.status("meters").charges == 100
 
 
-def test_many_make_one_ledger_at_once_with_one_set_of_keys(address: str, tmp_path: Path) -> None:
-    found: list[str] = []
-
-    def make() -> None:
-        with Ledger(address, keys=tmp_path / "keys") as ledger:
-            found.append(ledger.public_key)
-
-    threads = [threading.Thread(target=make) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    assert len(set(found)) == 1
-
-
 def test_a_charge_that_nobody_would_remember_is_refused(tmp_path: Path) -> None:
     with begin(tmp_path / "budget.db"):
         pass
@@ -338,18 +321,6 @@ def test_files_are_their_owners_alone_whatever_the_umask(tmp_path: Path) -> None
                 assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
     finally:
         os.umask(before)
-
-
-def test_a_rewound_budget_pays_nothing_and_closed_ones_stay_closed(tmp_path: Path) -> None:
-    path, copy = tmp_path / "budget.db", tmp_path / "copy.db"
-    with begin(path) as ledger:
-        copy_database(path, copy)
-        ledger.close("meters")
-        with pytest.raises(BudgetConflict):
-            fulfil(ledger, "january")
-    replace_database(path, copy)
-    with pytest.raises(LedgerSetBack, match="the budget 'meters' was closed and is open in it"):
-        Ledger(path)
 
 
 def test_no_keys_are_shown_by_any_refusal(tmp_path: Path) -> None:

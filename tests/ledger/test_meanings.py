@@ -67,26 +67,25 @@ def test_days_of_two_zones_are_charged_what_one_day_can_lose(ledger: Ledger) -> 
     assert spent(ledger, "strict") == 2.5  # a part of either: all out, and the rest in again
 
 
-@pytest.mark.parametrize(
-    ("unit", "first", "other"),
-    [
+def test_what_is_not_said_is_not_mixed_with_what_is(ledger: Ledger) -> None:
+    cases: list[tuple[Unit, Unit, Unit]] = [
         (Window(24), Window(24), HOURS),
         (Window(24), HOURS, Window(24)),
         (UserPeriod("1D"), UserPeriod("1D"), day("UTC")),
         (UserPeriod("1D"), day("UTC"), UserPeriod("1D")),
-    ],
-)
-def test_what_is_not_said_is_not_mixed_with_what_is(ledger: Ledger, unit: Unit, first: Unit, other: Unit) -> None:
-    ledger.open("ward", unit=unit, epsilon=10.0)
-    ledger.spend("ward", HALF, unit=first)
-    with pytest.raises(
-        UnitMismatch, match=r"says nothing about this budget's unit, .*every='1h'|open it again with a unit"
-    ):
-        ledger.spend("ward", HALF, unit=other)
-    with pytest.raises(UnitMismatch):
-        ledger.check_fits("ward", HALF, unit=other)
-    ledger.spend("ward", HALF, unit=first)
-    assert spent(ledger, "ward") == 1.0
+    ]
+    for number, (unit, first, other) in enumerate(cases):
+        name = f"ward {number}"
+        ledger.open(name, unit=unit, epsilon=10.0)
+        ledger.spend(name, HALF, unit=first)
+        with pytest.raises(
+            UnitMismatch, match=r"says nothing about this budget's unit, .*every='1h'|open it again with a unit"
+        ):
+            ledger.spend(name, HALF, unit=other)
+        with pytest.raises(UnitMismatch):
+            ledger.check_fits(name, HALF, unit=other)
+        ledger.spend(name, HALF, unit=first)
+        assert spent(ledger, name) == 1.0, (unit, first, other)
 
 
 def test_a_first_charge_that_does_not_fit_settles_nothing(ledger: Ledger) -> None:

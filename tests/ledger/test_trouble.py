@@ -144,12 +144,14 @@ def test_a_forked_child_makes_a_connection_of_its_own(address: str) -> None:
 
 
 @pytest.mark.processes
-def test_many_open_a_new_ledger_at_once(address: str) -> None:
+def test_many_open_a_new_ledger_at_once(address: str, tmp_path: Path) -> None:
     errors: list[BaseException] = []
+    found: set[str] = set()
 
     def begin() -> None:
         try:
-            with Ledger(address) as ledger:
+            with Ledger(address, keys=tmp_path / "keys") as ledger:
+                found.add(ledger.public_key)
                 ledger.open("meters", unit=User(), epsilon=1.0)
                 ledger.spend("meters", PureCost(0.01), unit=User())
         except BaseException as error:
@@ -161,7 +163,8 @@ def test_many_open_a_new_ledger_at_once(address: str) -> None:
     for thread in threads:
         thread.join()
     assert not errors
-    with Ledger(address) as ledger:
+    assert len(found) == 1
+    with Ledger(address, keys=tmp_path / "keys") as ledger:
         assert ledger.status("meters").charges == 8
 
 
