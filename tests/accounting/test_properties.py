@@ -118,6 +118,19 @@ def test_privacy_loss_distributions_take_extremes(subtests: pytest.Subtests) -> 
 
 
 @pytest.mark.long
+def test_distributions_of_mixtures_stay_below_every_sound_bound() -> None:
+    mixture: list[Cost] = [
+        RepeatedCost(GaussianCost(1.0, 8.0), 5),
+        LaplaceCost(1.0, 4.0),
+        RandomizedResponseCost(0.3, 4),
+        PureCost(0.1),
+    ]
+    for delta in (1e-9, 1e-6, 1e-3, 0.1):
+        tight = pld.epsilon(mixture, delta)
+        assert tight <= min(renyi.epsilon(mixture, delta), gaussian.epsilon(mixture, delta)) + 1e-3, delta
+
+
+@pytest.mark.long
 def test_a_hundred_thousand_different_gaussian_costs() -> None:
     costs = [GaussianCost(sensitivity=1.0, sigma=300.0 + index / 1000) for index in range(100_000)]
     epsilon = gaussian.epsilon(costs, 1e-6)

@@ -221,8 +221,3 @@ def test_keys_are_kept_from_others_and_out_of_print(tmp_path: Path) -> None:
         Keys.create().unseal(keys.seal(b"secret", "here"), "here")
     with pytest.raises(LedgerUnavailable, match="sealed state of there"):
         keys.unseal(keys.seal(b"secret", "here"), "there")
-
-
-def test_postgres_asks_for_a_place_for_keys(postgres: str) -> None:
-    with Ledger(postgres) as ledger, pytest.raises(LedgerUnavailable, match="keys='a file of yours'"):
-        _ = ledger.keys
