@@ -20,7 +20,7 @@
     │   ├── RequestConflict    the request id was used for something else, or was lost after its debit
     │   ├── StreamConflict     a step out of order, a finished stream, or one that was rewound
     │   │   └── UnknownStream  no stream of that name was opened
-    │   └── LedgerUnavailable  locked, read-only, full, disconnected or of a newer version
+    │   └── LedgerUnavailable  locked, read-only, full, disconnected or of another format
     │       ├── KeysMismatch   the keys are missing, or those of another ledger
     │       ├── LedgerSetBack  an old copy: more was released than it knows
     │       └── TallyMismatch  a lifetime's tally is missing, was changed, or is older than its ledger
@@ -249,7 +249,7 @@ class UnknownStream(StreamConflict):
 
 
 class LedgerUnavailable(LedgerError):
-    """The ledger cannot be used now: locked, read-only, full, disconnected, or written by a newer version."""
+    """The ledger cannot be used now: locked, read-only, full, disconnected, or of another format."""
 
 
 class KeysMismatch(LedgerUnavailable):

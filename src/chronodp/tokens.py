@@ -2,8 +2,7 @@
 
 A token is ``cdp_``, an id and 256 random bits. It is shown once; what is kept is a digest. A plain SHA-256 is right
 here: it is slow hashes that passwords need, because people choose them, and nobody guesses 256 random bits. The id is
-no secret: it finds the digest to compare with where many are kept. Tokens that holders got from 0.1.0 are the random
-bits alone; their digests compare alike.
+no secret: it finds the digest to compare with where many are kept.
 
 Section 7 of ``docs/explanation/proofs/curator.md``, "Who may".
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -59,12 +60,12 @@ def test_stored_values_of_mu(golden: Any) -> None:
         assert gaussian.mu(BoundedRangeCost(epsilon)) ** 2 / whole == pytest.approx(float(share), rel=1e-9)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_mu_is_never_below_the_exact_one_and_close_to_it(epsilon: float) -> None:
-    with mp.workdps(60):
-        found, unlikely = mpf(gaussian.mu(BoundedRangeCost(epsilon))), 1 / (1 + mpmath.exp(mpf(epsilon) / 2))
-        assert mpmath.ncdf(-found / 2) <= unlikely
-        assert mpmath.ncdf(-found * (1 - mpf("1e-13")) / 2) > unlikely
+def test_mu_is_never_below_the_exact_one_and_close_to_it(subtests: pytest.Subtests) -> None:
+    for epsilon in EPSILONS:
+        with subtests.test(epsilon=epsilon), mp.workdps(60):
+            found, unlikely = mpf(gaussian.mu(BoundedRangeCost(epsilon))), 1 / (1 + mpmath.exp(mpf(epsilon) / 2))
+            assert mpmath.ncdf(-found / 2) <= unlikely
+            assert mpmath.ncdf(-found * (1 - mpf("1e-13")) / 2) > unlikely
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 12.0])
@@ -115,21 +116,20 @@ def test_the_price_is_attained_and_nothing_below_it_is_true() -> None:
     assert worst_mu(flipped, flipped[::-1].copy()) > 1.6 * attained
 
 
-@pytest.mark.parametrize("order", [1.0001, 1.5, 2.0, 7.3, 64.0, 256.0, 1e6])
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_divergences_are_never_below_the_largest_over_t(epsilon: float, order: float) -> None:
-    with mp.workdps(truth.DIGITS):
-        exact = truth.range_divergence(epsilon, order)
-        found = renyi.divergence(BoundedRangeCost(epsilon), order)
-        assert exact <= found <= exact * (1 + mpf("1e-12"))
-        assert exact <= mpf(order) * mpf(epsilon) ** 2 / 8
-        # The formula takes the best t: no other one is above it.
-        a, e = mpf(order), mpf(epsilon)
-        for part in range(1, 20):
-            t = e * part / 20
-            q = (1 - mpmath.exp(t - e)) / (mpmath.exp(t) - mpmath.exp(t - e))
-            moment = q * mpmath.exp(a * t) + (1 - q) * mpmath.exp(a * (t - e))
-            assert mpmath.log(moment) / (a - 1) <= exact * (1 + mpf("1e-60"))
+def test_divergences_are_never_below_the_largest_over_t(subtests: pytest.Subtests) -> None:
+    for epsilon, order in product(EPSILONS, [1.0001, 1.5, 2.0, 7.3, 64.0, 256.0, 1e6]):
+        with subtests.test(epsilon=epsilon, order=order), mp.workdps(truth.DIGITS):
+            exact = truth.range_divergence(epsilon, order)
+            found = renyi.divergence(BoundedRangeCost(epsilon), order)
+            assert exact <= found <= exact * (1 + mpf("1e-12"))
+            assert exact <= mpf(order) * mpf(epsilon) ** 2 / 8
+            # The formula takes the best t: no other one is above it.
+            a, e = mpf(order), mpf(epsilon)
+            for part in range(1, 20):
+                t = e * part / 20
+                q = (1 - mpmath.exp(t - e)) / (mpmath.exp(t) - mpmath.exp(t - e))
+                moment = q * mpmath.exp(a * t) + (1 - q) * mpmath.exp(a * (t - e))
+                assert mpmath.log(moment) / (a - 1) <= exact * (1 + mpf("1e-60"))
 
 
 def test_divergences_of_kinds_together_add_up() -> None:
@@ -146,24 +146,26 @@ def test_zcdp_pays_an_eighth_of_the_square() -> None:
         assert renyi.divergence(BoundedRangeCost(0.5), order) <= order * zcdp.rho(BoundedRangeCost(0.5))
 
 
-@pytest.mark.parametrize("interval", [1e-3, 0.07, 0.3, 0.5])
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.3])
-def test_the_covering_law_is_nowhere_below_any_pair(epsilon: float, interval: float) -> None:
-    masses = bounded_range.probabilities(epsilon, interval)
-    assert masses.sum() == pytest.approx(1.0, abs=1e-14)
-    assert masses.min() >= 0
-    last = len(masses) // 2
-    losses = interval * np.arange(-last, last + 1)
-    np.testing.assert_allclose(masses[::-1], masses * np.exp(-losses), rtol=1e-12)  # both directions are alike
-    for at in np.linspace(-epsilon, epsilon, 41).tolist():
-        stated = float((masses * np.clip(-np.expm1(at - losses), 0, None)).sum())
-        for t in np.linspace(0, epsilon, 101).tolist():
-            high, low, factor = math.exp(t), math.exp(t - epsilon), math.exp(at)
-            rare = (1 - low) / (high - low)
-            delta = rare * max(0.0, high - factor) + (1 - rare) * max(0.0, low - factor)
-            assert delta <= stated + 1e-14
-        if interval < 0.01:  # and no looser than the envelope of all pairs
-            assert stated == pytest.approx(math.expm1((at - epsilon) / 2) ** 2 / -math.expm1(-epsilon), abs=1e-6)
+def test_the_covering_law_is_nowhere_below_any_pair(subtests: pytest.Subtests) -> None:
+    for epsilon, interval in product([0.5, 1.0, 2.3], [1e-3, 0.07, 0.3, 0.5]):
+        with subtests.test(epsilon=epsilon, interval=interval):
+            masses = bounded_range.probabilities(epsilon, interval)
+            assert masses.sum() == pytest.approx(1.0, abs=1e-14)
+            assert masses.min() >= 0
+            last = len(masses) // 2
+            losses = interval * np.arange(-last, last + 1)
+            np.testing.assert_allclose(masses[::-1], masses * np.exp(-losses), rtol=1e-12)  # both directions are alike
+            for at in np.linspace(-epsilon, epsilon, 41).tolist():
+                stated = float((masses * np.clip(-np.expm1(at - losses), 0, None)).sum())
+                for t in np.linspace(0, epsilon, 101).tolist():
+                    high, low, factor = math.exp(t), math.exp(t - epsilon), math.exp(at)
+                    rare = (1 - low) / (high - low)
+                    delta = rare * max(0.0, high - factor) + (1 - rare) * max(0.0, low - factor)
+                    assert delta <= stated + 1e-14
+                if interval < 0.01:  # and no looser than the envelope of all pairs
+                    assert stated == pytest.approx(
+                        math.expm1((at - epsilon) / 2) ** 2 / -math.expm1(-epsilon), abs=1e-6
+                    )
 
 
 def test_privacy_loss_distributions_know_the_range() -> None:
@@ -206,7 +208,3 @@ def test_the_mean_loss_is_that_of_its_law(epsilon: float) -> None:
         assert loss(BoundedRangeCost(epsilon)).mean == pytest.approx(float(e * mpmath.coth(e / 2) - 2), rel=1e-12)
     assert loss(BoundedRangeCost(epsilon)).tail(-2 * epsilon) == 1.0
     assert loss(BoundedRangeCost(epsilon)).tail(epsilon) == 0.0
-
-
-def test_how_it_reads() -> None:
-    assert str(BoundedRangeCost(0.25)) == "ε = 0.25, bounded range"

@@ -306,7 +306,7 @@ def test_no_theorem_is_on_the_unsafe_side(name: str, grid: Any, trials: Trials) 
 
 
 def overflowing_divergence(cost: SampledGaussianCost, order: float) -> float:
-    """The one of 0.1.0: where u overflows the integrand is lost, and with it the peak."""
+    """Where u overflows the integrand is lost, and with it the peak."""
     rate, mu = cost.rate, cost.sensitivity / cost.sigma
     if order == int(order) or order > 512:
         return sampled.divergence(cost, order)
@@ -325,7 +325,7 @@ def overflowing_divergence(cost: SampledGaussianCost, order: float) -> float:
 
 
 def cancelling_delta(mu: float, epsilon: float) -> float:
-    """The one of 0.1.0: a difference of two halves where both are small, and no margin."""
+    """A difference of two halves where both are small, and no margin."""
     upper = mu / 2 - epsilon / mu
     shared = 0.5 * math.exp(-upper * upper / 2)
     if upper > 0:
@@ -334,14 +334,14 @@ def cancelling_delta(mu: float, epsilon: float) -> float:
 
 
 def hopeful_mu(epsilon: float, delta: float) -> float:
-    """The one of 0.1.0: inverts that delta, and trusts it to its last digits."""
+    """Inverts that delta, and trusts it to its last digits."""
     found = smallest(lambda value: cancelling_delta(value, epsilon) > delta)
     assert found is not None
     return found * (1 - 4e-14)
 
 
 def cancelling_coins(cost: RepeatedCost, delta: float) -> float:
-    """The one of 0.1.0: logarithms of factorials of a million cancel."""
+    """Logarithms of factorials of a million cancel."""
     assert isinstance(cost.cost, PureCost)
     epsilon, times = cost.cost.epsilon, cost.times
     against = np.arange(times + 1, dtype=np.float64)
@@ -364,10 +364,10 @@ def a_hair_less(function: Function) -> Function:
 
 
 MUTANTS: dict[str, tuple[str, Function]] = {
-    "the divergence of 0.1.0": ("sampled", overflowing_divergence),
-    "delta of 0.1.0": ("Gaussian delta", cancelling_delta),
-    "mu of 0.1.0": ("mu for", hopeful_mu),
-    "optimal composition of 0.1.0": ("optimal", cancelling_coins),
+    "an overflowing divergence": ("sampled", overflowing_divergence),
+    "a cancelling delta": ("Gaussian delta", cancelling_delta),
+    "a hopeful mu": ("mu for", hopeful_mu),
+    "cancelling coins": ("optimal", cancelling_coins),
     "mu rounded up": ("mu for", lambda *point: gaussian.mu_for(*point) * (1 + 1e-10)),
     "epsilon rounded down": ("Gaussian epsilon", a_hair_less(gaussian.epsilon_of)),
     "delta rounded down": ("Gaussian delta", a_hair_less(gaussian.delta_of)),

@@ -35,19 +35,20 @@ COSTS: list[Cost] = [
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("cost", COSTS, ids=str)
-def test_samples_have_the_mean_and_the_tails(cost: Cost, trials: Trials) -> None:
-    variable = loss(cost)
-    size = trials(1_000_000, least=200_000)
-    drawn = variable.sample(size, entropy=seeded(5))
-    assert abs(drawn.mean() - variable.mean) < 6.2 * drawn.std() / math.sqrt(size)
-    for threshold in np.quantile(drawn, [0.05, 0.5, 0.95, 0.999]) + 1e-6:
-        low, high = variable.tail_bounds(float(threshold))
-        above = int((drawn > threshold).sum())
-        slack = 6.2 * math.sqrt(size * high * (1 - low) + 1)
-        assert size * low - slack <= above <= size * high + slack
-    # The same comparison must notice losses that are a tenth smaller.
-    assert abs(0.9 * drawn.mean() - variable.mean) > 6.2 * drawn.std() / math.sqrt(size)
+def test_samples_have_the_mean_and_the_tails(trials: Trials, subtests: pytest.Subtests) -> None:
+    for cost in COSTS:
+        with subtests.test(cost=cost):
+            variable = loss(cost)
+            size = trials(1_000_000, least=200_000)
+            drawn = variable.sample(size, entropy=seeded(5))
+            assert abs(drawn.mean() - variable.mean) < 6.2 * drawn.std() / math.sqrt(size)
+            for threshold in np.quantile(drawn, [0.05, 0.5, 0.95, 0.999]) + 1e-6:
+                low, high = variable.tail_bounds(float(threshold))
+                above = int((drawn > threshold).sum())
+                slack = 6.2 * math.sqrt(size * high * (1 - low) + 1)
+                assert size * low - slack <= above <= size * high + slack
+            # The same comparison must notice losses that are a tenth smaller.
+            assert abs(0.9 * drawn.mean() - variable.mean) > 6.2 * drawn.std() / math.sqrt(size)
 
 
 @pytest.mark.long
@@ -109,17 +110,18 @@ def test_delta_is_the_tail_weighted_by_what_exceeds_epsilon() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("cost", [*COSTS, RepeatedCost(GaussianCost(1.0, 2.0), 9), ApproximateCost(0.5, 0.02)], ids=str)
-def test_advantage_is_a_bound_and_exact_for_single_mechanisms(cost: Cost) -> None:
-    # Total variation is E (1 - e^-L)+, read off the tail.
-    variable = loss(cost)
-    points = np.linspace(0, 12, 3001)
-    tails = np.array([variable.tail(float(point)) for point in points])
-    variation = float(np.trapezoid(tails * np.exp(-points), points))
-    stated = adversary.advantage(cost)
-    assert stated >= variation - 2e-3
-    if variable.spending.count == 1:
-        assert stated == pytest.approx(variation, abs=2e-3)
+def test_advantage_is_a_bound_and_exact_for_single_mechanisms(subtests: pytest.Subtests) -> None:
+    for cost in [*COSTS, RepeatedCost(GaussianCost(1.0, 2.0), 9), ApproximateCost(0.5, 0.02)]:
+        with subtests.test(cost=cost):
+            # Total variation is E (1 - e^-L)+, read off the tail.
+            variable = loss(cost)
+            points = np.linspace(0, 12, 3001)
+            tails = np.array([variable.tail(float(point)) for point in points])
+            variation = float(np.trapezoid(tails * np.exp(-points), points))
+            stated = adversary.advantage(cost)
+            assert stated >= variation - 2e-3
+            if variable.spending.count == 1:
+                assert stated == pytest.approx(variation, abs=2e-3)
 
 
 def test_beliefs() -> None:

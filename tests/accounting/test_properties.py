@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 from hypothesis import given, strategies as st
@@ -101,15 +102,32 @@ def test_optimal_composition_is_below_basic_and_advanced(epsilon: float, delta: 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 1.0, 30.0, 1000.0])
-@pytest.mark.parametrize("delta", [1e-15, 1e-6, 0.5])
-def test_privacy_loss_distributions_take_extremes(epsilon: float, delta: float) -> None:
-    for cost in (PureCost(epsilon), LaplaceCost(epsilon, 1.0), GaussianCost(1.0, gaussian.sigma(epsilon, delta))):
-        if epsilon > 700 and not isinstance(cost, GaussianCost):
-            with pytest.raises(UnsupportedCost, match="overflow"):
-                pld.epsilon(cost, delta)
-        else:
-            assert 0 <= pld.epsilon(cost, delta) <= epsilon * 1.02 + 1e-9
+def test_privacy_loss_distributions_take_extremes(subtests: pytest.Subtests) -> None:
+    for delta, epsilon in product([1e-15, 1e-6, 0.5], [1e-6, 1e-3, 1.0, 30.0, 1000.0]):
+        with subtests.test(delta=delta, epsilon=epsilon):
+            for cost in (
+                PureCost(epsilon),
+                LaplaceCost(epsilon, 1.0),
+                GaussianCost(1.0, gaussian.sigma(epsilon, delta)),
+            ):
+                if epsilon > 700 and not isinstance(cost, GaussianCost):
+                    with pytest.raises(UnsupportedCost, match="overflow"):
+                        pld.epsilon(cost, delta)
+                else:
+                    assert 0 <= pld.epsilon(cost, delta) <= epsilon * 1.02 + 1e-9
+
+
+@pytest.mark.long
+def test_distributions_of_mixtures_stay_below_every_sound_bound() -> None:
+    mixture: list[Cost] = [
+        RepeatedCost(GaussianCost(1.0, 8.0), 5),
+        LaplaceCost(1.0, 4.0),
+        RandomizedResponseCost(0.3, 4),
+        PureCost(0.1),
+    ]
+    for delta in (1e-9, 1e-6, 1e-3, 0.1):
+        tight = pld.epsilon(mixture, delta)
+        assert tight <= min(renyi.epsilon(mixture, delta), gaussian.epsilon(mixture, delta)) + 1e-3, delta
 
 
 @pytest.mark.long
@@ -178,13 +196,14 @@ def test_deltas_that_do_not_suffice_give_no_epsilon() -> None:
     assert all("does not cover" in bound.remark for bound in table.bounds)
 
 
-@pytest.mark.parametrize("delta", [0, 1, -1e-9, 1.5, math.nan, math.inf, None, "1e-6"])
-def test_every_theorem_refuses_bad_deltas(delta: object) -> None:
-    for name, theorem in {**FAST, "optimal": optimal.epsilon, "pld": pld.epsilon}.items():
-        if name == "basic" and delta == 0:
-            continue  # a pure sum needs no delta
-        with pytest.raises(InvalidArgument, match="delta"):
-            theorem(PureCost(1.0), delta)  # type: ignore[arg-type]
+def test_every_theorem_refuses_bad_deltas(subtests: pytest.Subtests) -> None:
+    for delta in [0, 1, -1e-9, 1.5, math.nan, math.inf, None, "1e-6"]:
+        with subtests.test(delta=delta):
+            for name, theorem in {**FAST, "optimal": optimal.epsilon, "pld": pld.epsilon}.items():
+                if name == "basic" and delta == 0:
+                    continue  # a pure sum needs no delta
+                with pytest.raises(InvalidArgument, match="delta"):
+                    theorem(PureCost(1.0), delta)  # type: ignore[arg-type]
 
 
 def test_other_bad_input() -> None:
@@ -216,9 +235,8 @@ def test_other_bad_input() -> None:
             advanced.compose(0.1, 1e-8, times=times, slack=1e-7)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "cost",
-    [
+def test_extreme_costs_are_priced_or_refused_in_the_table(subtests: pytest.Subtests) -> None:
+    extremes: list[Cost] = [
         PureCost(1e-60),
         PureCost(1e60),
         LaplaceCost(1e-60, 1e60),
@@ -230,16 +248,17 @@ def test_other_bad_input() -> None:
         BoundedRangeCost(1e-60),
         RepeatedCost(PureCost(0.1), 10**18),
         RepeatedCost(GaussianCost(1.0, 50.0), 10**18),
-    ],
-    ids=str,
-)
-def test_extreme_costs_are_priced_or_refused_in_the_table(cost: Cost) -> None:
-    table = compare(cost, 1e-6)
-    for bound in table.bounds:
-        assert bound.epsilon is None or bound.epsilon >= 0
-        assert bound.epsilon is not None or bound.remark
-    if isinstance(cost, PureCost) and cost.epsilon > 1:
-        # delta = 1e-6 buys a pure guarantee next to nothing: no theorem may pretend otherwise.
-        assert all(bound.epsilon is None or bound.epsilon >= cost.epsilon * (1 - 1e-13) for bound in table.bounds)
-    if isinstance(cost, GaussianCost) and cost.sensitivity > cost.sigma:
-        assert table["Gaussian (GDP)"].epsilon == pytest.approx(5e239, rel=1e-12)
+    ]
+    for cost in extremes:
+        with subtests.test(cost=cost):
+            table = compare(cost, 1e-6)
+            for bound in table.bounds:
+                assert bound.epsilon is None or bound.epsilon >= 0
+                assert bound.epsilon is not None or bound.remark
+            if isinstance(cost, PureCost) and cost.epsilon > 1:
+                # delta = 1e-6 buys a pure guarantee next to nothing: no theorem may pretend otherwise.
+                assert all(
+                    bound.epsilon is None or bound.epsilon >= cost.epsilon * (1 - 1e-13) for bound in table.bounds
+                )
+            if isinstance(cost, GaussianCost) and cost.sensitivity > cost.sigma:
+                assert table["Gaussian (GDP)"].epsilon == pytest.approx(5e239, rel=1e-12)

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -109,23 +107,6 @@ def test_lengths_and_zones_on_the_command_line(place: str, refuse: Callable[...,
     assert "timezone must be the name of a time zone" in refuse(*base, "people", "--unit", "user_period:1D@Nowhere")
 
 
-@pytest.mark.long
-def test_the_owner_is_told_what_0_1_0_mixed(place: str) -> None:
-    golden = Path(__file__).parent.parent / "golden" / "ledger-0.1.0"
-    with closing(sqlite3.connect(place)) as connection, connection:
-        connection.executescript((golden / "ledger.sql").read_text())
-    Path(f"{place}.keys").write_bytes((golden / "ledger.keys").read_bytes())
-    connection.close()
-    shown = " ".join(run("budget", "status", "two-zones", "--ledger", place).split())
-    assert "0.1.0 added up charges for" in shown
-    assert "They are restated for everything of one person in one calendar day in UTC" in shown
-    again = run("budget", "open", "two-zones", "--unit", "user_period:1D", "--epsilon", "10", "--ledger", place)
-    assert "0.1.0 added up charges for" in " ".join(again.split())
-    document = json.loads(run("budget", "status", "minutes-and-days", "--json", "--ledger", place))
-    assert document["note"].startswith("0.1.0 added up")
-    assert document["guarantee"].startswith("More was spent than this budget allows")
-
-
 def test_verify_offline(place: str, tmp_path: Path, refuse: Callable[..., str]) -> None:
     with Ledger(place) as ledger:
         ledger.open("meters", unit=User(), epsilon=1.0)
@@ -180,11 +161,3 @@ def test_verify_offline(place: str, tmp_path: Path, refuse: Callable[..., str]) 
     assert "public_key must be" in refuse("verify", str(release), "--public-key", "nonsense")
     (tmp_path / "changed.json").write_text("{", encoding="utf-8")
     assert "is not JSON" in refuse("verify", str(tmp_path / "changed.json"), "--public-key", key, code=1)
-
-
-def test_chains_that_were_exported_with_entries_for_registries_are_read() -> None:
-    old = Path(__file__).parents[1] / "golden/ledger/0.1.0/chain.json"
-    chain = json.loads(old.read_text(encoding="utf-8"))
-    assert "registry" in chain
-    said = run("verify", str(old), "--public-key", chain["public_key"])
-    assert f"All {len(chain['links'])} links are genuine" in said

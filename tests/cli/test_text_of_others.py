@@ -1,4 +1,4 @@
-"""Names that others chose, as 0.1.0 stored them, on the terminal: every command shows them, and none obeys them."""
+"""What others wrote, on the terminal: every command shows it, and none obeys it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from chronodp.service import add_token, open_tables
 from chronodp.service.failures import note_failure, start_log
 from tests.cli.test_file_contents import POLICY
 from tests.cli.test_shell import every_command
+from tests.hostile import HOSTILE, unseen
 from tests.ledger.examples import CERTIFICATE, COST
-from tests.old_names import HOSTILE, old_names, unseen
 
+NAME = "others"
 KEY = "k\x1b[31m\u202e\u200b\x9bx"
 COLUMN = "c\x1b[2J\u202e\nValid. [red]x"
 WIDE: dict[str, Any] = {
@@ -44,24 +45,23 @@ GRID = ("--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01
 ASKED = (*GRID, "--count", "--by", f"{COLUMN}={KEY},north", "--max-periods", "2")
 PRICE = ("--epsilon", "1", "--delta", "1e-7")
 LIFE = ("--epsilon", "1", "--delta", "1e-7", "--max-periods", "12")
-PAID = ("--epsilon", "1", "--dataset", HOSTILE)
+PAID = ("--epsilon", "1", "--dataset", NAME)
 TABLE = ("rows.parquet", "--time", "at")
-NAMED = ("--name", HOSTILE, "--tally", "tally")
+NAMED = ("--name", NAME, "--tally", "tally")
 DATES = ("--start", "2026-01-01", "--end", "2026-01-02")
 
 # What each command is called with; those that print nothing of what others wrote say why.
 CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "budget open": (
-        (HOSTILE, "--epsilon", "9", "--delta", "1e-5"),
-        (HOSTILE, "--epsilon", "7"),
+        (NAME, "--epsilon", "9", "--delta", "1e-5"),
+        (NAME, "--epsilon", "7"),
         (KEY, "--epsilon", "1"),
     ),
-    "budget status": ((), ("--json",), (HOSTILE, "--analyst", HOSTILE), (KEY,)),
-    "budget history": ((HOSTILE,), (HOSTILE, "--json"), (KEY,)),
-    "budget affected": ((), ("--json",)),
-    "budget export": ((HOSTILE,), (KEY,)),
+    "budget status": ((), ("--json",), (NAME, "--analyst", NAME), (KEY,)),
+    "budget history": ((NAME,), (NAME, "--json"), (KEY,)),
+    "budget export": ((NAME,), (KEY,)),
     "budget close": ((KEY, "--yes"),),
-    "budget restore": (("--since", "release.json", "--yes"), ("--since", KEY, "--yes")),
+    "budget restore": (("--ledger", KEY, "--yes"),),
     "token add": ((KEY,),),
     "token list": ((), ("--json",)),
     "token revoke": ((KEY,),),
@@ -74,8 +74,8 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("changed",),
     ),
     "dossier": (
-        (HOSTILE, "--out", "dossier"),
-        (HOSTILE, "--request", KEY, "--out", "other"),
+        (NAME, "--out", "dossier"),
+        (NAME, "--request", KEY, "--out", "other"),
         ("--out", "shelf", "--json"),
         (KEY, "--out", "dossier"),
     ),
@@ -83,9 +83,9 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "plan": (("rows.parquet", *ASKED, *PRICE), ("rows.parquet", *ASKED, *PRICE, "--json")),
     "diagnose": (("rows.parquet", *ASKED, *PRICE),),
     "release": (
-        ("rows.parquet", *ASKED, *PRICE, "--dataset", HOSTILE, "--request", KEY),
-        ("rows.parquet", *ASKED, *PRICE, "--dataset", HOSTILE, "--request", "new", "--page", "page.html"),
-        ("rows.parquet", *ASKED, *PRICE, "--dataset", HOSTILE, "--request", "new", "--json"),
+        ("rows.parquet", *ASKED, *PRICE, "--dataset", NAME, "--request", KEY),
+        ("rows.parquet", *ASKED, *PRICE, "--dataset", NAME, "--request", "new", "--page", "page.html"),
+        ("rows.parquet", *ASKED, *PRICE, "--dataset", NAME, "--request", "new", "--json"),
     ),
     "start": (("rows.parquet",), (KEY,)),
     "run": (("live.toml", "--for", "2026-01"), ("job.toml", "--for", KEY), (KEY, "--for", "2026-01")),
@@ -96,31 +96,31 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("release.json", "--at", f"{COLUMN}=no\x1b"),
     ),
     "stream": (
-        (HOSTILE, "--replay"),
+        (NAME, "--replay"),
         (KEY, "--horizon", "2"),
-        (f"new{KEY}", "--dataset", HOSTILE, "--horizon", "2", "--change", "1", "--epsilon", "0.1", "--unit", "event"),
+        (f"new{KEY}", "--dataset", NAME, "--horizon", "2", "--change", "1", "--epsilon", "0.1", "--unit", "event"),
         ("new", "--dataset", f"no{KEY}", "--horizon", "2", "--change", "1", "--epsilon", "0.1", "--unit", "event"),
     ),
     "watch": (
         (KEY,),
-        (HOSTILE, "--replay"),
-        (f"new{KEY}", "--dataset", HOSTILE, "--above", "3", "--change", "1", "--epsilon", "1"),
+        (NAME, "--replay"),
+        (f"new{KEY}", "--dataset", NAME, "--above", "3", "--change", "1", "--epsilon", "1"),
         ("--check", "--above", "1", "--change", "1", "--request", KEY, *PAID),
     ),
     "lifetime plan": ((*ASKED[:-2], *LIFE),),
-    "lifetime open": ((*ASKED[:-2], *LIFE, "--dataset", HOSTILE, "--name", KEY, "--tally", "other"),),
+    "lifetime open": ((*ASKED[:-2], *LIFE, "--dataset", NAME, "--name", KEY, "--tally", "other"),),
     "lifetime issue": (
         ("rows.parquet", *NAMED, *DATES, "--request", KEY),
         ("rows.parquet", *NAMED, *DATES, "--request", "new"),
     ),
-    "lifetime status": (("--name", HOSTILE), ("--name", HOSTILE, "--json"), ("--name", KEY)),
-    "lifetime verify": ((*NAMED,), ("--name", HOSTILE, "--tally", "nothing\x1b")),
+    "lifetime status": (("--name", NAME), ("--name", NAME, "--json"), ("--name", KEY)),
+    "lifetime verify": ((*NAMED,), ("--name", NAME, "--tally", "nothing\x1b")),
     "lifetime compact": ((*NAMED,),),
     "lifetime forget": ((*NAMED, "--ids", "people.csv"),),
     "lifetime same": ((*NAMED, "--ids", "people.csv"),),
     "live": (("live.toml", "--windows", "1"),),
     "curator check": (("policy.toml",), ("checked.toml", "--ledger", "budget.db")),
-    "curator hold": ((HOSTILE, "--why", KEY), (HOSTILE,), (HOSTILE, "--json"), (f"no{KEY}",)),
+    "curator hold": ((NAME, "--why", KEY), (NAME,), (NAME, "--json"), (f"no{KEY}",)),
     "curator resume": ((KEY,),),
     "spectrum": (
         (*TABLE, "--value", KEY, *GRID[4:], "--change", "1", "--whole", "--request", KEY, *PAID),
@@ -144,7 +144,7 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "federate token": (("live.toml", "--holder", KEY, "--out", "token"),),
     "fran plan": (("live.toml", "--epsilon", "1"), (KEY, "--epsilon", "1")),
     "fran release": ((*TABLE, "--model", KEY, "--sequence", KEY, *GRID[4:], "--states", "2", "--request", KEY, *PAID),),
-    "fran run": ((KEY,), (HOSTILE, "--replay"), (f"new{KEY}", "--model", KEY, *PAID)),
+    "fran run": ((KEY,), (NAME, "--replay"), (f"new{KEY}", "--model", KEY, *PAID)),
     "fran tune": (("live.toml", "--error", "1"), (KEY, "--error", "1")),
     "leakage": (("live.toml", "--epsilon", "1"), (KEY, "--epsilon", "1")),
 }
@@ -167,23 +167,22 @@ SILENT = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A ledger in which every name is hostile, as 0.1.0 could have written it, and files with hostile words."""
+    """A ledger with hostile keys, columns and purposes, and files with hostile words."""
     folder = tmp_path_factory.mktemp("others")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         rows = {"at": pd.Timestamp("2026-01-01"), "who": [f"p{n}" for n in range(6)], "kwh": 1.0, COLUMN: KEY}
         pd.DataFrame(rows).to_parquet("rows.parquet")
-        with old_names(), Ledger("budget.db") as ledger:
+        with Ledger("budget.db") as ledger:
             _store(ledger)
-            Path("chain.json").write_text(json.dumps(ledger.export(HOSTILE)), encoding="utf-8")
+            Path("chain.json").write_text(json.dumps(ledger.export(NAME)), encoding="utf-8")
             Path("key").write_text(ledger.public_key, encoding="utf-8")
-            write_dossier(ledger, HOSTILE, "told")
+            write_dossier(ledger, NAME, "told")
             shutil.copytree("told", "changed")
             Path("changed", KEY.replace("/", "")).touch()
-        with old_names():
-            store = open_tables("budget.db")
-            add_token(store, HOSTILE.replace("/", ""), "analyst")
-            store.close()
+        store = open_tables("budget.db")
+        add_token(store, NAME, "analyst")
+        store.close()
         for name in ("live.toml", "policy.toml"):
             Path(name).write_text(f"name = {json.dumps(KEY)}\n[{json.dumps(KEY)}]\nx = 1\n", encoding="utf-8")
         job = {"time": KEY, "data": KEY, "every": KEY, "epsilon": KEY, "user": KEY, "count": True}
@@ -196,20 +195,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def _store(ledger: Ledger) -> None:
-    ledger.open(HOSTILE, unit=cdp.User(), epsilon=9.0, delta=1e-5)
-    ledger.allot(HOSTILE, HOSTILE, epsilon=1.0, delta=1e-6)
-    ledger.open(KEY, unit=cdp.User(), epsilon=1.0)
+    ledger.open(NAME, unit=cdp.User(), epsilon=9.0, delta=1e-5)
+    ledger.allot(NAME, NAME, epsilon=1.0, delta=1e-6)
+    ledger.open("empty", unit=cdp.User(), epsilon=1.0)
     query = cdp.TimeSeries("rows.parquet", max_periods=2, **WIDE).count().by({COLUMN: [KEY, "north"]})
-    query.plan(epsilon=1.0, delta=1e-7).release(ledger, dataset=HOSTILE, request=HOSTILE).save("release.json")
-    ledger.spend(HOSTILE, COST, unit=cdp.User(), purpose=HOSTILE)
-    ledger.open_stream(HOSTILE, KEY, cost=COST, unit=cdp.User(), plan="p", state=b"")
+    query.plan(epsilon=1.0, delta=1e-7).release(ledger, dataset=NAME, request=NAME).save("release.json")
+    ledger.spend(NAME, COST, unit=cdp.User(), purpose=HOSTILE)
+    ledger.open_stream(NAME, "door", cost=COST, unit=cdp.User(), plan="p", state=b"")
     with pytest.raises(RuntimeError):
-        ledger.fulfil(HOSTILE, request="lost" + HOSTILE, cost=COST, unit=cdp.User(), plan="p", source="s", produce=_die)
+        ledger.fulfil(NAME, request="lost", cost=COST, unit=cdp.User(), plan="p", source="s", produce=_die)
     series = cdp.TimeSeries("rows.parquet", max_periods=2, **WIDE).count().by({COLUMN: [KEY, "north"]})
-    life = series.lifetime(epsilon=1.0, delta=1e-7, max_periods=12).open(
-        ledger, dataset=HOSTILE, name=HOSTILE, tally="tally"
-    )
-    life.issue("rows.parquet", start="2026-01-01", end="2026-01-02", request="life" + HOSTILE, progress=lambda _: None)
+    life = series.lifetime(epsilon=1.0, delta=1e-7, max_periods=12).open(ledger, dataset=NAME, name=NAME, tally="tally")
+    life.issue("rows.parquet", start="2026-01-01", end="2026-01-02", request="life", progress=lambda _: None)
 
 
 def _die() -> tuple[str, cdp.privacy.Certificate]:
@@ -252,9 +249,9 @@ def test_every_command_is_called_or_prints_nothing_of_others() -> None:
 
 
 def test_json_on_the_terminal_reads_back_the_same(say: Callable[..., str]) -> None:
-    entries = json.loads(say("budget", "history", HOSTILE, "--json"))
+    entries = json.loads(say("budget", "history", NAME, "--json"))
     assert HOSTILE in {entry["purpose"] for entry in entries}
-    assert json.loads(say("budget", "export", HOSTILE))["dataset"] == HOSTILE
+    assert json.loads(say("budget", "export", NAME))["dataset"] == NAME
 
 
 def test_pages_and_notebooks_hold_no_markup_and_nothing_unseen_of_others(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What must be true of everything that steps: what was sealed resumes for ever, and only the newest state goes on."""
+"""What must be true of everything that steps: what was sealed resumes, and only the newest state goes on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS: dict[str, tuple[Any, Any]] = {
 
 @pytest.fixture
 def stored(golden: Any, tmp_path: Path) -> Any:
-    """A ledger with states that 0.1.0 sealed."""
+    """A ledger with states that were sealed before."""
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("all", unit=cdp.User(), epsilon=1.0)
         for name, state in golden("streams/states.json").items():

@@ -1,4 +1,4 @@
-"""Tokens have one form, and those that 0.1.0 gave out still open what they opened."""
+"""Tokens have one form, and open what they were given out for."""
 
 from __future__ import annotations
 
@@ -20,22 +20,16 @@ from chronodp.service.policy_file import read_policy
 from chronodp.service.tokens import add_token, check_token
 
 FORM = re.compile(r"cdp_[0-9a-f]{12}_[\w-]{43}")
-# As they were given out and kept: a holder's was the random bits alone.
-OLD_HOLDERS = "Jm0Gk1tqUOV3oHjVx0b3cXQ9mE5TzYl2sWc7aNfR8Ik"
-OLD_SERVICES = "cdp_5f0c3a9be172_Jm0Gk1tqUOV3oHjVx0b3cXQ9mE5TzYl2sWc7aNfR8Ik"
-DIGESTS = {
-    OLD_HOLDERS: "a1437a2c87ae3666058437ed924491fe3ecfc90506a0258c8480fc0f01593e7c",
-    OLD_SERVICES: "a314525f9161ca2de8537daadcb04d8ec0f347c40cf46764b59e7134c231ae68",
-}
+TOKEN = "cdp_5f0c3a9be172_Jm0Gk1tqUOV3oHjVx0b3cXQ9mE5TzYl2sWc7aNfR8Ik"
+DIGEST = "a314525f9161ca2de8537daadcb04d8ec0f347c40cf46764b59e7134c231ae68"
 
 
-@pytest.mark.parametrize("token", DIGESTS)
-def test_what_is_kept_of_a_token_stays_the_same(token: str) -> None:
-    assert tokens.digest_of(token) == DIGESTS[token] == hashlib.sha256(token.encode()).hexdigest()
-    assert tokens.matches(token, DIGESTS[token])
-    assert not tokens.matches(token, None)
-    assert not tokens.matches(token, DIGESTS[token][:-1] + "x")
-    assert not tokens.matches("\ud800", DIGESTS[token])
+def test_a_digest_is_kept_of_a_token() -> None:
+    assert tokens.digest_of(TOKEN) == DIGEST == hashlib.sha256(TOKEN.encode()).hexdigest()
+    assert tokens.matches(TOKEN, DIGEST)
+    assert not tokens.matches(TOKEN, None)
+    assert not tokens.matches(TOKEN, DIGEST[:-1] + "x")
+    assert not tokens.matches("\ud800", DIGEST)
 
 
 def test_a_new_token_is_told_once() -> None:
@@ -44,7 +38,7 @@ def test_a_new_token_is_told_once() -> None:
     assert (tokens.id_of(made.token), made.digest) == (made.id, tokens.digest_of(made.token))
     assert made.token not in repr(made)
     assert tokens.issue().token != made.token
-    assert tokens.id_of(OLD_HOLDERS) == ""
+    assert tokens.id_of("of another form") == ""
 
 
 def test_tokens_end_when_their_days_are_over() -> None:
@@ -73,35 +67,30 @@ def test_every_comparison_takes_its_whole_time(monkeypatch: pytest.MonkeyPatch, 
     assert len(compared) == 3
 
 
-def test_a_holders_old_token_and_file_are_read(tmp_path: Path) -> None:
+def test_a_damaged_file_of_tokens_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "tokens.json"
-    kept = {"north": {"sha256": DIGESTS[OLD_HOLDERS], "expires": "2999-01-01T00:00:00.123456+00:00"}}
-    file.write_text(json.dumps(kept), encoding="utf-8")
-    assert holder_of(file, OLD_HOLDERS) == "north"
-    fresh = issue_token(file, "south", days=1)
-    assert FORM.fullmatch(fresh)
-    assert (holder_of(file, fresh), holder_of(file, OLD_HOLDERS)) == ("south", "north")
-    assert json.loads(file.read_text(encoding="utf-8"))["north"] == kept["north"]
+    given = issue_token(file, "north", days=1)
+    assert holder_of(file, given) == "north"
     with pytest.raises(AccessDenied, match="not known here"):
-        holder_of(file, OLD_SERVICES)
+        holder_of(file, TOKEN)
     for ends in ("2999-01-01T00:00:00", "soon", 5):
         file.write_text(json.dumps({"north": {"sha256": "a", "expires": ends}}), encoding="utf-8")
         with pytest.raises(UnreadableSource, match="damaged"):
-            holder_of(file, OLD_HOLDERS)
+            holder_of(file, given)
 
 
-def test_the_services_old_token_is_read(tmp_path: Path) -> None:
+def test_the_services_tokens_are_known_by_their_digest(tmp_path: Path) -> None:
     curator = Curator(read_policy(write_policy(tmp_path)), str(tmp_path / "budget.db"))
     with curator.store.transaction() as transaction:
         transaction.run(
             "INSERT INTO service_tokens (id, digest, name, role, made, expires) VALUES (?, ?, ?, ?, ?, ?)",
-            ("5f0c3a9be172", DIGESTS[OLD_SERVICES], "ana", "analyst", 0, now() + 10**9),
+            ("5f0c3a9be172", DIGEST, "ana", "analyst", 0, now() + 10**9),
         )
-    assert check_token(curator.store, OLD_SERVICES).name == "ana"
+    assert check_token(curator.store, TOKEN).name == "ana"
     made = add_token(curator.store, "ben", "analyst")
     assert FORM.fullmatch(made)
     assert check_token(curator.store, made).name == "ben"
-    for wrong in (OLD_SERVICES[:-1], OLD_HOLDERS, "", "cdp__"):
+    for wrong in (TOKEN[:-1], TOKEN[17:], "", "cdp__"):
         with pytest.raises(NotSignedIn):
             check_token(curator.store, wrong)
     curator.close()

@@ -42,5 +42,5 @@ def test_every_room_is_there_when_asked() -> None:
 
 def test_the_version_has_an_entry_in_the_changelog() -> None:
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## (\S+)$", changes, flags=re.MULTILINE)[0] == chronodp.__version__
+    assert re.findall(r"^## (\S+), ", changes, flags=re.MULTILINE)[0] == chronodp.__version__
     assert importlib.metadata.version("chronodp") == chronodp.__version__

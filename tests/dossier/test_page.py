@@ -15,7 +15,7 @@ from chronodp.dossier import Owner, gather, write_dossier
 from chronodp.dossier.page import render
 from tests.axe import faults
 from tests.dossier.everything import KINDS, QUIET, meters
-from tests.old_names import HOSTILE as NAMED, old_names, unseen
+from tests.hostile import HOSTILE as NAMED, unseen
 from tests.report.examples import HOSTILE
 from tests.report.reader import Reader
 
@@ -42,14 +42,14 @@ def test_says_everything_without_a_script_and_without_a_network(everything: cdp.
 
 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
-    with old_names(), cdp.Ledger(tmp_path / "budget.db") as ledger:
-        ledger.open(NAMED, unit=cdp.User(), epsilon=9.0, delta=1e-5)
-        plan = meters().count().by(region=["north", HOSTILE]).plan(epsilon=1.0, delta=1e-7)
-        plan.release(ledger, dataset=NAMED, request=NAMED, **QUIET)
-        owner = Owner(name=HOSTILE, curators=(HOSTILE,), exposure=HOSTILE, collection=HOSTILE)
-        facts = gather(ledger, NAMED, owner=owner)
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=9.0, delta=1e-5)
+        plan = meters().count().by(region=["north", NAMED, HOSTILE]).plan(epsilon=1.0, delta=1e-7)
+        plan.release(ledger, dataset="meters", request="first", **QUIET)
+        owner = Owner(name=HOSTILE, curators=(HOSTILE, NAMED), exposure=HOSTILE, collection=HOSTILE)
+        facts = gather(ledger, "meters", owner=owner)
         page = render(facts)
-        folder = write_dossier(ledger, NAMED, tmp_path / "out", owner=owner)
+        folder = write_dossier(ledger, "meters", tmp_path / "out", owner=owner)
     reader = Reader(page)
     assert "img" not in {tag for tag, _ in reader.tags}
     assert "b" not in {tag for tag, _ in reader.tags}

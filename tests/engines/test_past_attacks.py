@@ -1,4 +1,4 @@
-"""Tables with which one person moved everybody else in 0.1.0, each as it was found."""
+"""Tables with which one person moved everybody else, each as it was found."""
 
 from __future__ import annotations
 

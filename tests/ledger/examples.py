@@ -16,8 +16,8 @@ CERTIFICATE = Certificate(
 )
 
 
-def fulfil(ledger: Ledger, request: str, *, text: str = "[1]") -> Fulfilled:
-    """Pay for a release of meters, and store it."""
+def fulfil(ledger: Ledger, request: str, *, text: str = "[1]", dataset: str = "meters") -> Fulfilled:
+    """Pay for a release, and store it."""
     return ledger.fulfil(
-        "meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=lambda: (text, CERTIFICATE)
+        dataset, request=request, cost=COST, unit=User(), plan="p", source="s", produce=lambda: (text, CERTIFICATE)
     )

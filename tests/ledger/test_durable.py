@@ -80,19 +80,19 @@ def test_what_a_failure_kept_from_being_returned_is_returned_after_resuming_only
             return 0
 
         def saw(self, stream: str, step: int) -> None:
-            if stream == "live" and self.fails:
+            if "live" in stream and self.fails:
                 raise OSError(f"{stream} {step}")
 
     witness = Silent()
     with Ledger(tmp_path / "b.db", witness=witness) as ledger:
         live = begin(ledger)
-        with pytest.raises(OSError, match="live 1"):
+        with pytest.raises(OSError, match=r'"live"\] 1'):
             live._commit(1, ["one"])
         assert (live.period, live._state, live._committed()) == (0, 0, [])
         with pytest.raises(StreamConflict):
             live._commit(1, ["another draw"])
         for read in (lambda: Counter.resume(ledger, "live"), lambda: ledger.released_steps("live")):
-            with pytest.raises(OSError, match="live 1"):  # not returned as long as nobody would remember it
+            with pytest.raises(OSError, match=r'"live"\] 1'):  # not returned as long as nobody would remember it
                 read()
         witness.fails = False
         assert Counter.resume(ledger, "live")._committed() == ["one"]

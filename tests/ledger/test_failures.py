@@ -35,26 +35,29 @@ KINDS: dict[Kind, Filter] = {
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "keys" / "ledger_form.json").read_text())
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_failure_adds_its_delta_to_the_reserve_and_nothing_else(kind: Kind) -> None:
-    terms = KINDS[kind]
-    alone = terms.amounts(RepeatedCost(FailureCost(0.01), 2))
-    assert set(alone[:-1]) == {0}
-    assert terms.reserved.value(alone[-1]) == 0.02
-    plain: Cost = PureCost(0.25) if kind == "pure" else GaussianCost(1.0, 7.0)
-    both = terms.amounts(SequenceCost((plain, FailureCost(0.02))))
-    assert both == (*terms.amounts(plain)[:-1], alone[-1])
-    assert terms.admits((0,) * len(both), both)
-    assert not terms.fits((0,) * len(both), SequenceCost((plain, FailureCost(0.0501))))
+def test_a_failure_adds_its_delta_to_the_reserve_and_nothing_else(subtests: pytest.Subtests) -> None:
+    for kind, terms in KINDS.items():
+        with subtests.test(kind=kind):
+            alone = terms.amounts(RepeatedCost(FailureCost(0.01), 2))
+            assert set(alone[:-1]) == {0}
+            assert terms.reserved.value(alone[-1]) == 0.02
+            plain: Cost = PureCost(0.25) if kind == "pure" else GaussianCost(1.0, 7.0)
+            both = terms.amounts(SequenceCost((plain, FailureCost(0.02))))
+            assert both == (*terms.amounts(plain)[:-1], alone[-1])
+            assert terms.admits((0,) * len(both), both)
+            assert not terms.fits((0,) * len(both), SequenceCost((plain, FailureCost(0.0501))))
 
 
-@pytest.mark.parametrize(
-    ("kind", "delta", "mend"),
-    [("pure", 0.0, "open with delta=4e-07"), ("gaussian", 1e-6, "reserve=4e-07"), ("renyi", 1e-6, "reserve=4e-07")],
-)
-def test_a_budget_without_a_reserve_says_how_to_open_one(kind: Kind, delta: float, mend: str) -> None:
-    with pytest.raises(UnsupportedCost, match=f"{kind} budget keeps no delta for costs with a failure.*{mend} or more"):
-        Filter(kind, 1.0, delta, 0.0).amounts(SequenceCost((PureCost(0.1), FailureCost(4e-7))))
+def test_a_budget_without_a_reserve_says_how_to_open_one() -> None:
+    rules: list[tuple[Kind, float, str]] = [
+        ("pure", 0.0, "open with delta=4e-07"),
+        ("gaussian", 1e-6, "reserve=4e-07"),
+        ("renyi", 1e-6, "reserve=4e-07"),
+    ]
+    for kind, delta, mend in rules:
+        words = f"{kind} budget keeps no delta for costs with a failure.*{mend} or more"
+        with pytest.raises(UnsupportedCost, match=words):
+            Filter(kind, 1.0, delta, 0.0).amounts(SequenceCost((PureCost(0.1), FailureCost(4e-7))))
 
 
 @pytest.mark.parametrize("row", GOLDEN, ids=str)

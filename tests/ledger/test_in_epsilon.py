@@ -79,17 +79,18 @@ def test_a_price_fits_where_it_is_no_more_than_what_is_left(
         assert asked <= left * (1 + 1e-8) if fits else asked > left
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.kind} {rule.epsilon:g}")
-def test_nothing_spent_is_nothing_and_all_of_it_the_budget(rule: Filter) -> None:
-    fresh = (*(0 for _ in rule.components), 0)
-    told = tell(rule, fresh, open_sums(rule, fresh))
-    assert (told.spent, told.limit) == (0.0, rule.epsilon)
-    assert told.left == pytest.approx(rule.epsilon, rel=1e-8)
-    full = (*(max(0, most) for most in rule.ceilings[:-1]), 0)
-    told = tell(rule, full, open_sums(rule, full))
-    assert told.spent == pytest.approx(rule.epsilon, rel=1e-8)
-    assert told.spent <= rule.epsilon
-    assert told.left == 0.0
+def test_nothing_spent_is_nothing_and_all_of_it_the_budget(subtests: pytest.Subtests) -> None:
+    for rule in RULES:
+        with subtests.test(rule=rule):
+            fresh = (*(0 for _ in rule.components), 0)
+            told = tell(rule, fresh, open_sums(rule, fresh))
+            assert (told.spent, told.limit) == (0.0, rule.epsilon)
+            assert told.left == pytest.approx(rule.epsilon, rel=1e-8)
+            full = (*(max(0, most) for most in rule.ceilings[:-1]), 0)
+            told = tell(rule, full, open_sums(rule, full))
+            assert told.spent == pytest.approx(rule.epsilon, rel=1e-8)
+            assert told.spent <= rule.epsilon
+            assert told.left == 0.0
 
 
 def test_an_order_is_converted_by_its_own_offset() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chronodp.errors import LedgerUnavailable
-from chronodp.ledger import FileWitness, marks
+from chronodp.ledger import marks
 from chronodp.ledger.marks import MarkFile
 
 
@@ -31,17 +31,6 @@ def test_a_line_that_was_cut_off_spoils_no_other(rest: str, tmp_path: Path) -> N
         end.write(rest)
     file.add({"b": 5}, sync=True)
     assert MarkFile(tmp_path / "marks").read() == {"a": 4, "b": 5}
-
-
-def test_what_0_1_0_wrote_is_read_and_gone_on_with(tmp_path: Path) -> None:
-    golden = Path(__file__).parents[1] / "golden" / "ledger" / "0.1.0"
-    for name, counted in (("witness.json", {"live": 2}), ("charges.witness", {marks.TOTAL: 9})):
-        (tmp_path / name).write_bytes((golden / name).read_bytes())
-        file = MarkFile(tmp_path / name)
-        assert file.read() == counted
-        file.add({"more": 3}, sync=True)
-        assert file.read() == {**counted, "more": 3}
-    assert FileWitness(tmp_path / "witness.json").newest("live") == 2
 
 
 def test_a_file_that_has_grown_is_written_anew_and_loses_nothing(

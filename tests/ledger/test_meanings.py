@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +11,7 @@ import pytest
 import chronodp as cdp
 from chronodp.errors import BudgetConflict, BudgetExhausted, InvalidArgument, UnitMismatch
 from chronodp.ledger import Ledger
-from chronodp.privacy import Calendar, Claim, Guarantee, PureCost, Unit, UserPeriod, Window
-from chronodp.privacy.documents import to_document
-from tests.ledger.examples import CERTIFICATE
+from chronodp.privacy import PureCost, Unit, UserPeriod, Window
 
 HALF = PureCost(0.5)
 HOURS = Window(24, every="1h")
@@ -71,26 +67,25 @@ def test_days_of_two_zones_are_charged_what_one_day_can_lose(ledger: Ledger) -> 
     assert spent(ledger, "strict") == 2.5  # a part of either: all out, and the rest in again
 
 
-@pytest.mark.parametrize(
-    ("unit", "first", "other"),
-    [
+def test_what_is_not_said_is_not_mixed_with_what_is(ledger: Ledger) -> None:
+    cases: list[tuple[Unit, Unit, Unit]] = [
         (Window(24), Window(24), HOURS),
         (Window(24), HOURS, Window(24)),
         (UserPeriod("1D"), UserPeriod("1D"), day("UTC")),
         (UserPeriod("1D"), day("UTC"), UserPeriod("1D")),
-    ],
-)
-def test_what_is_not_said_is_not_mixed_with_what_is(ledger: Ledger, unit: Unit, first: Unit, other: Unit) -> None:
-    ledger.open("ward", unit=unit, epsilon=10.0)
-    ledger.spend("ward", HALF, unit=first)
-    with pytest.raises(
-        UnitMismatch, match=r"says nothing about this budget's unit, .*every='1h'|open it again with a unit"
-    ):
-        ledger.spend("ward", HALF, unit=other)
-    with pytest.raises(UnitMismatch):
-        ledger.check_fits("ward", HALF, unit=other)
-    ledger.spend("ward", HALF, unit=first)
-    assert spent(ledger, "ward") == 1.0
+    ]
+    for number, (unit, first, other) in enumerate(cases):
+        name = f"ward {number}"
+        ledger.open(name, unit=unit, epsilon=10.0)
+        ledger.spend(name, HALF, unit=first)
+        with pytest.raises(
+            UnitMismatch, match=r"says nothing about this budget's unit, .*every='1h'|open it again with a unit"
+        ):
+            ledger.spend(name, HALF, unit=other)
+        with pytest.raises(UnitMismatch):
+            ledger.check_fits(name, HALF, unit=other)
+        ledger.spend(name, HALF, unit=first)
+        assert spent(ledger, name) == 1.0, (unit, first, other)
 
 
 def test_a_first_charge_that_does_not_fit_settles_nothing(ledger: Ledger) -> None:
@@ -234,31 +229,3 @@ def test_a_certificate_says_how_long_a_window_is(ledger: Ledger) -> None:
     bare = cdp.Aggregate([1.0] * 48, change=1.0, unit=Window(24)).plan(epsilon=1.0)
     with pytest.raises(UnitMismatch, match="does not say how long its periods are"):
         bare.release(ledger, dataset="hours", request="bare")
-
-
-def test_charges_of_before_are_read_on_both_stores(address: str, tmp_path: Path, ledger: Ledger) -> None:
-    """As after the step that adds meanings to a ledger of 0.1.0: every dataset that was charged waits to be read."""
-    unit = UserPeriod("1D")
-    for dataset, zones in (("one", ("Asia/Tokyo", "Asia/Tokyo")), ("two", ("Asia/Tokyo", "UTC"))):
-        ledger.open(dataset, unit=unit, epsilon=10.0)
-        for number, zone in enumerate(zones):
-            grid = to_document(Calendar("1h", "2026-01-01", "2026-01-02", zone))
-            text = json.dumps({"design": {"table": {"kind": "table", "measure": {}, "calendar": grid}}})
-            made = replace(CERTIFICATE, claim=Claim(unit, HALF, "a page"), guarantee=Guarantee(unit, 0.5))
-            ledger.fulfil(
-                dataset,
-                request=str(number),
-                cost=HALF,
-                unit=unit,
-                plan="a plan",
-                source="a source",
-                produce=lambda text=text, made=made: (text, made),  # type: ignore[misc]
-            )
-    with ledger._store.transaction() as transaction:
-        transaction.run("UPDATE meanings SET made = 0")
-    for _ in range(2):
-        with Ledger(address, keys=tmp_path / "keys") as again:
-            assert (spent(again, "one"), again.status("one").budget.unit) == (1.0, day("Asia/Tokyo"))
-            assert again.status("one").note == ""
-            assert spent(again, "two") == 2.5
-            assert "as if they were one" in again.status("two").note

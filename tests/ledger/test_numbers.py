@@ -61,11 +61,12 @@ def test_what_is_packed_is_read_again(numbers: list[int], cut: int) -> None:
     assert whole == written(numbers)  # where one array ends is no part of it
 
 
-@pytest.mark.parametrize("edge", [127, 128, -128, -129, 2**39 - 1, 2**39, -(2**39), 2**63 - 1, -(2**63)])
-def test_a_part_takes_as_many_bytes_as_its_widest_number(edge: int) -> None:
-    width = next(width for width in range(1, 9) if -(2 ** (8 * width - 1)) <= edge < 2 ** (8 * width - 1))
-    packed = pack_part(np.array([0, edge, 1], "<i8").data.cast("B"))
-    assert len(packed) == 3 * width
+def test_a_part_takes_as_many_bytes_as_its_widest_number(subtests: pytest.Subtests) -> None:
+    for edge in [127, 128, -128, -129, 2**39 - 1, 2**39, -(2**39), 2**63 - 1, -(2**63)]:
+        with subtests.test(edge=edge):
+            width = next(width for width in range(1, 9) if -(2 ** (8 * width - 1)) <= edge < 2 ** (8 * width - 1))
+            packed = pack_part(np.array([0, edge, 1], "<i8").data.cast("B"))
+            assert len(packed) == 3 * width
 
 
 @pytest.mark.long
@@ -85,9 +86,8 @@ def test_the_digested_form_is_what_the_proof_says() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_no_other_description_is_taken(subtests: pytest.Subtests) -> None:
+    for change in [
         {"cells": PART},
         {"cells": 0},
         {"cells": 3 * PART + 1},
@@ -100,13 +100,12 @@ def test_the_digested_form_is_what_the_proof_says() -> None:
         {"sha256": ["0" * 63 + "G"] * 3},
         {"sha256": ["A" * 64] * 3},
         {"compression": "zstd"},
-    ],
-)
-def test_no_other_description_is_taken(change: dict[str, Any]) -> None:
-    described = json.loads(large().text)["noisy"]
-    load(described, PackedNumbers)
-    with pytest.raises((InvalidArgument, UnknownDocument)):
-        load(described | change, PackedNumbers)
+    ]:
+        with subtests.test(change=change):
+            described = json.loads(large().text)["noisy"]
+            load(described, PackedNumbers)
+            with pytest.raises((InvalidArgument, UnknownDocument)):
+                load(described | change, PackedNumbers)
 
 
 def tampered(parts: tuple[bytes, ...]) -> dict[str, tuple[bytes, ...]]:

@@ -47,9 +47,8 @@ def test_what_is_reserved_may_end_first() -> None:
     assert "needs none of it still fits" in ahead(share=0.1, reserved=1.0).words
 
 
-@pytest.mark.parametrize(
-    ("found", "words"),
-    [
+def test_where_there_is_no_rate_none_is_told(subtests: pytest.Subtests) -> None:
+    for found, words in [
         (ahead(charges=0, share=0.0), "Nothing was spent yet"),
         (ahead(charges=1), "1 charge so far: too few"),
         (ahead(charges=2), "2 charges so far: too few"),
@@ -57,13 +56,12 @@ def test_what_is_reserved_may_end_first() -> None:
         (ahead(share=1.0), "It is used up: nothing new fits"),
         (ahead(renews="1mo"), "starts anew with each month of data, and so never runs out for good"),
         (ahead(renews="1mo", share=1.0), "never runs out for good"),
-    ],
-)
-def test_where_there_is_no_rate_none_is_told(found: Outlook, words: str) -> None:
-    assert words in found.words
-    assert (found.until, found.picture()) == (None, "")
-    if "too few" in words or "used up" in words:
-        assert "go on, and pay nothing more" in found.words
+    ]:
+        with subtests.test(found=found, words=words):
+            assert words in found.words
+            assert (found.until, found.picture()) == (None, "")
+            if "too few" in words or "used up" in words:
+                assert "go on, and pay nothing more" in found.words
 
 
 def test_the_picture_is_drawn_within_its_frame() -> None:
@@ -76,6 +74,8 @@ def test_the_picture_is_drawn_within_its_frame() -> None:
 
 def test_a_status_tells_it_from_the_first_charge_of_its_account(tmp_path: Path) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:
+        assert str(ledger) == repr(ledger)
+        assert "No budget is open" in ledger._repr_html_()
         ledger.open("meters", unit=cdp.User(), epsilon=1.0)
         ledger.allot("meters", "ana", epsilon=0.5)
         ledger.open("shop", unit=cdp.User(), epsilon=4.0, delta=1e-6)
@@ -104,12 +104,6 @@ def test_a_status_tells_it_from_the_first_charge_of_its_account(tmp_path: Path) 
         html = ledger._repr_html_()
         assert html.count("<li>") == 2
         assert status.outlook.words in html
-
-
-def test_a_ledger_without_a_budget_says_so(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "budget.db") as ledger:
-        assert str(ledger) == repr(ledger)
-        assert "No budget is open" in ledger._repr_html_()
 
 
 def test_a_ledger_whose_disk_is_away_prints_why(tmp_path: Path) -> None:

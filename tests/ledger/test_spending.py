@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import chronodp as cdp
-from chronodp.errors import BudgetConflict, InvalidArgument, UnknownBudget
+from chronodp.errors import InvalidArgument, UnknownBudget
 from chronodp.ledger import Ledger, now
 from chronodp.privacy import Cost, GaussianCost, PureCost
 
@@ -27,7 +27,11 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def test_each_day_has_the_share_at_its_end(ledger: Ledger) -> None:
+    with pytest.raises(UnknownBudget):
+        ledger.spending("meters")
     ledger.open("meters", unit=cdp.User(), epsilon=1.0)
+    with pytest.raises(InvalidArgument, match="does not renew"):
+        ledger.spending("meters", period="2026-01")
     ledger.allot("meters", "ana", epsilon=0.5)
     shares = []
     for number, days_ago in enumerate((9, 9, 4, 0), start=1):
@@ -105,14 +109,3 @@ def test_of_very_many_days_the_newest_are_read(ledger: Ledger) -> None:
     assert len(found.days) == 366
     assert found.share == pytest.approx(0.4)
     assert found.opening == pytest.approx(0.034)
-
-
-def test_what_is_not_there_is_refused(ledger: Ledger) -> None:
-    with pytest.raises(UnknownBudget):
-        ledger.spending("meters")
-    ledger.open("meters", unit=cdp.User(), epsilon=1.0)
-    with pytest.raises(InvalidArgument, match="does not renew"):
-        ledger.spending("meters", period="2026-01")
-    ledger.close("meters")
-    with pytest.raises(BudgetConflict):
-        ledger.spending("meters")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -32,25 +33,23 @@ def used(rule: Filter, share: float, *, noisy: bool) -> Amounts:
     return (*spent, 0)
 
 
-@pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.999, 1 - 1e-9, 1 - 1e-14])
-@pytest.mark.parametrize("noisy", [False, True])
-def test_what_fits_was_tried_and_what_is_below_it_does_not(name: str, share: float, noisy: bool) -> None:
-    rule, spent = RULES[name], used(RULES[name], share, noisy=noisy)
-    for cost_at in (_pure, _laplace) if rule.kind == "pure" else (_pure, _laplace, _gaussian):
-        found = _least(rule, spent, cost_at)
-        if found is None:
-            assert not rule.fits(spent, cost_at(1e9))
-        else:
-            assert rule.fits(spent, cost_at(found))
-            assert found == 1e-9 or not rule.fits(spent, cost_at(found / (1 + 2e-6)))
+def test_what_fits_was_tried_and_what_is_below_it_does_not(subtests: pytest.Subtests) -> None:
+    for noisy, share, name in product([False, True], [0.0, 0.3, 0.999, 1 - 1e-9, 1 - 1e-14], RULES):
+        with subtests.test(noisy=noisy, share=share, name=name):
+            rule, spent = RULES[name], used(RULES[name], share, noisy=noisy)
+            for cost_at in (_pure, _laplace) if rule.kind == "pure" else (_pure, _laplace, _gaussian):
+                found = _least(rule, spent, cost_at)
+                if found is None:
+                    assert not rule.fits(spent, cost_at(1e9))
+                else:
+                    assert rule.fits(spent, cost_at(found))
+                    assert found == 1e-9 or not rule.fits(spent, cost_at(found / (1 + 2e-6)))
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_nothing_fits_into_what_is_full(name: str) -> None:
-    rule = RULES[name]
-    full = (*(max(0, most) for most in rule.ceilings[:-1]), 0)
-    assert _least(rule, full, _pure) is None
+def test_nothing_fits_into_what_is_full() -> None:
+    for rule in RULES.values():
+        full = (*(max(0, most) for most in rule.ceilings[:-1]), 0)
+        assert _least(rule, full, _pure) is None, rule
 
 
 @given(
@@ -80,17 +79,3 @@ def test_what_is_remembered_never_hides_a_charge_of_another(tmp_path: Path) -> N
         assert last.smallest_sigma is not None
         assert after.smallest_sigma is not None
         assert last.smallest_sigma > after.smallest_sigma
-
-
-def test_a_status_and_a_ledger_show_themselves(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "budget.db") as ledger:
-        ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6)
-        ledger.spend("meters", GaussianCost(1.0, 4.0), unit=User())
-        status = ledger.status("meters")
-        assert repr(ledger) == f"Ledger({str(tmp_path / 'budget.db')!r})"
-    assert repr(status).startswith("Status('meters': 1 charge; epsilon 1.061 of 4 spent at delta 1e-06; ")
-    assert len(repr(status).splitlines()) == 1
-    html = status._repr_html_()
-    assert "<b>meters</b>" in html
-    assert f'aria-label="{status.share:.1%} used"' in html
-    assert html.count("<li>") == len(str(status).splitlines())

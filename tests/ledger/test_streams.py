@@ -148,7 +148,7 @@ def test_a_stream_is_not_resumed_behind_what_its_witness_saw_elsewhere(tmp_path:
 
     with Ledger(tmp_path / "b.db", witness=Shared()) as ledger:
         ledger.advance_stream(begin(ledger), values=["1"], state=b"one")
-        Shared.steps["live"] = 2  # by a copy of the ledger, on another machine
+        Shared.steps['["steps", "live"]'] = 2  # by a copy of the ledger, on another machine
         with pytest.raises(StreamConflict, match="stands at step 1 in this ledger but 2 was announced"):
             ledger.resume_stream("live")
     with Ledger(tmp_path / "c.db") as ledger:
@@ -156,6 +156,6 @@ def test_a_stream_is_not_resumed_behind_what_its_witness_saw_elsewhere(tmp_path:
     for file in (tmp_path / "seen", tmp_path / "seen"):
         with Ledger(tmp_path / "c.db", witness=FileWitness(file)) as ledger:
             assert ledger.resume_stream("live").step == 1
-    FileWitness(tmp_path / "seen").saw("live", 5)
+    FileWitness(tmp_path / "seen").saw('["steps", "live"]', 5)
     with pytest.raises(LedgerSetBack, match="it holds 1 steps of 'live' and 5 were made"):
         Ledger(tmp_path / "c.db", witness=FileWitness(tmp_path / "seen"))

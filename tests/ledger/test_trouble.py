@@ -1,4 +1,4 @@
-"""Databases in trouble: locked, read-only, full, disconnected, newer than we are."""
+"""Databases in trouble: locked, read-only, full, disconnected, of another format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from chronodp import User
 from chronodp.errors import BudgetConflict, LedgerUnavailable
 from chronodp.ledger import Budget, Ledger
-from chronodp.ledger.migrations import MIGRATIONS
+from chronodp.ledger.tables import FORMAT
 from chronodp.privacy import PureCost, dump
 
 
@@ -96,13 +96,19 @@ def test_a_connection_lost_while_idle_is_made_anew_without_a_word(postgres: str)
         assert ledger.spend("idle", PureCost(0.1), unit=User()).number == 1
 
 
-def test_a_ledger_from_the_future_is_left_alone(address: str) -> None:
+def test_a_ledger_of_another_format_is_left_alone(address: str) -> None:
     with Ledger(address) as ledger:
         ledger.open("meters", unit=User(), epsilon=1.0)
-        with ledger._store.transaction() as transaction:
-            transaction.run("INSERT INTO ledger_version (version) VALUES (?)", (99,))
-    with pytest.raises(LedgerUnavailable, match=f"has version 99 and this chronodp knows {len(MIGRATIONS)}: install"):
-        Ledger(address)
+        store = ledger._store
+    for form in (1, FORMAT - 1, FORMAT + 1):
+        with store.transaction() as transaction:
+            transaction.run("UPDATE ledger_version SET version = ?", (form,))
+        with pytest.raises(
+            LedgerUnavailable,
+            match=f"the tables of this ledger have format {form}, and this chronodp reads format {FORMAT} alone",
+        ):
+            Ledger(address)
+    store.close()
 
 
 def test_terms_that_were_exchanged_behind_our_back_decide_nothing(address: str) -> None:
@@ -138,12 +144,14 @@ def test_a_forked_child_makes_a_connection_of_its_own(address: str) -> None:
 
 
 @pytest.mark.processes
-def test_many_open_a_new_ledger_at_once(address: str) -> None:
+def test_many_open_a_new_ledger_at_once(address: str, tmp_path: Path) -> None:
     errors: list[BaseException] = []
+    found: set[str] = set()
 
     def begin() -> None:
         try:
-            with Ledger(address) as ledger:
+            with Ledger(address, keys=tmp_path / "keys") as ledger:
+                found.add(ledger.public_key)
                 ledger.open("meters", unit=User(), epsilon=1.0)
                 ledger.spend("meters", PureCost(0.01), unit=User())
         except BaseException as error:
@@ -155,7 +163,8 @@ def test_many_open_a_new_ledger_at_once(address: str) -> None:
     for thread in threads:
         thread.join()
     assert not errors
-    with Ledger(address) as ledger:
+    assert len(found) == 1
+    with Ledger(address, keys=tmp_path / "keys") as ledger:
         assert ledger.status("meters").charges == 8
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -323,26 +322,6 @@ def test_what_comes_after_a_mark_on_no_file_waits(running: Followed) -> None:
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="one file, no folder"):
         FileSource(tmp_path, reader=Reader(fields_of(COUNTS)))
-
-
-@pytest.mark.parametrize("cut", [False, True])
-def test_positions_of_a_state_without_digests_are_read(tmp_path: Path, cut: bool) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    write(bench.path, {"at": at(COUNTS, 0), "who": "ann"})
-    bench.run_to(1)
-    status = bench.path.stat()
-    before = json.dumps({"inode": status.st_ino, "offset": status.st_size})
-    database = sqlite3.connect(tmp_path / "live.db")
-    with database:
-        database.execute("UPDATE facts SET content = ? WHERE name = 'positions'", (before,))
-        database.execute("DELETE FROM facts WHERE name IN ('clock', 'gaps')")
-    database.close()
-    if cut:
-        bench.path.write_text("", encoding="utf-8")
-    write(bench.path, {"at": at(COUNTS, 1), "who": "b"})
-    live = bench.run_to(2)
-    assert bench.totals() == [1, 1]
-    assert live.progress.owner.missing == cut
 
 
 def test_positions_on_disk_tell_nothing_of_the_file(tmp_path: Path) -> None:

@@ -100,24 +100,25 @@ UNITS: list[tuple[RecordUnit, int | None, int]] = [
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("clip", [(0.0, 5.0), (-2.0, 3.0), (2.0, 5.0)], ids=str)
-@pytest.mark.parametrize(("unit", "max_periods", "touched"), UNITS, ids=str)
-def test_no_unit_moves_blocks_farther_than_is_said(
-    unit: RecordUnit, max_periods: int | None, touched: int, clip: tuple[float, float]
-) -> None:
-    bounds, blocking = Bounds(PERIODS, max_periods), Blocking(blocks=2, longest=2, touched=touched)
-    contribution = Contribution.total(clip=clip)
-    periods = unit.periods if isinstance(unit, Window) else max_periods or 1
-    for statistic in ("peak", "trough"):
-        said, found = block_extremes(unit, bounds, contribution, blocking), farthest(statistic, unit, clip, periods)
-        assert found[0] <= said.l1 * (1 + 1e-12)
-        assert found[1] <= said.l2 * (1 + 1e-12)
-        assert found == pytest.approx((said.l1, said.l2)), "attained"
-    said, found = block_totals(unit, bounds, contribution, blocking), farthest("total", unit, clip, periods)
-    assert found[0] <= said.l1 * (1 + 1e-12)
-    assert found[1] <= said.l2 * (1 + 1e-12)
-    if unit.relation == "add_remove":
-        assert found == pytest.approx((said.l1, said.l2)), "attained"
+def test_no_unit_moves_blocks_farther_than_is_said(subtests: pytest.Subtests) -> None:
+    for (unit, max_periods, touched), clip in itertools.product(UNITS, [(0.0, 5.0), (-2.0, 3.0), (2.0, 5.0)]):
+        with subtests.test(unit=unit, max_periods=max_periods, touched=touched, clip=clip):
+            bounds, blocking = Bounds(PERIODS, max_periods), Blocking(blocks=2, longest=2, touched=touched)
+            contribution = Contribution.total(clip=clip)
+            periods = unit.periods if isinstance(unit, Window) else max_periods or 1
+            for statistic in ("peak", "trough"):
+                said, found = (
+                    block_extremes(unit, bounds, contribution, blocking),
+                    farthest(statistic, unit, clip, periods),
+                )
+                assert found[0] <= said.l1 * (1 + 1e-12)
+                assert found[1] <= said.l2 * (1 + 1e-12)
+                assert found == pytest.approx((said.l1, said.l2)), "attained"
+            said, found = block_totals(unit, bounds, contribution, blocking), farthest("total", unit, clip, periods)
+            assert found[0] <= said.l1 * (1 + 1e-12)
+            assert found[1] <= said.l2 * (1 + 1e-12)
+            if unit.relation == "add_remove":
+                assert found == pytest.approx((said.l1, said.l2)), "attained"
 
 
 @pytest.mark.parametrize(("groups", "max_groups", "held_cells"), [(3, 1, 4), (3, 2, 6), (2, 2, 4)])

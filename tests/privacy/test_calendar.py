@@ -36,9 +36,8 @@ def hours(calendar: Calendar) -> list[float]:
     return [float(width) / HOUR for width in np.diff(calendar.edges)]
 
 
-@pytest.mark.parametrize(
-    ("every", "start", "end", "periods", "second"),
-    [
+def test_every_kind_of_period(subtests: pytest.Subtests) -> None:
+    for every, start, end, periods, second in [
         ("1s", "2026-03-01", "2026-03-01T00:02", 120, "2026-03-01T00:00:01"),
         ("90s", "2026-03-01", "2026-03-01T01:00", 40, "2026-03-01T00:01:30"),
         ("1min", "2026-03-01", "2026-03-02", 1440, "2026-03-01T00:01"),
@@ -54,20 +53,14 @@ def hours(calendar: Calendar) -> list[float]:
         ("3mo", "2025-11-15", "2026-11-15", 4, "2026-02-15"),
         ("1Y", "1999-01-01", "2026-01-01", 27, "2000-01-01"),
         ("4Y", "2000-02-28", "2024-02-28", 6, "2004-02-28"),
-    ],
-)
-def test_every_kind_of_period(every: str, start: str, end: str, periods: int, second: str) -> None:
-    calendar = Calendar(every, start, end)
-    assert len(calendar) == len(calendar.starts()) == periods
-    assert calendar.edges[0] == instant(start, "UTC")
-    assert calendar.edges[1] == instant(second, "UTC")
-    assert calendar.edges[-1] == instant(end, "UTC")
-    assert f"{periods:,} periods of {every}" in str(calendar)
-
-
-def test_one_period_is_said_as_one() -> None:
-    assert str(Calendar("1D", "2026-01-01", "2026-01-02")).startswith("1 period of 1D from")
-    assert str(Calendar("1D", "2026-01-01", "2026-01-03")).startswith("2 periods of 1D from")
+    ]:
+        with subtests.test(every=every, start=start, end=end, periods=periods, second=second):
+            calendar = Calendar(every, start, end)
+            assert len(calendar) == len(calendar.starts()) == periods
+            assert calendar.edges[0] == instant(start, "UTC")
+            assert calendar.edges[1] == instant(second, "UTC")
+            assert calendar.edges[-1] == instant(end, "UTC")
+            assert f"{periods:,} periods of {every}" in str(calendar)
 
 
 def test_days_of_23_and_25_hours() -> None:
@@ -111,19 +104,14 @@ def test_a_midnight_that_does_not_exist() -> None:
     assert hours(Calendar("1mo", "2018-10-04", "2018-12-04", "America/Sao_Paulo")) == [31 * 24, 30 * 24 - 1]
 
 
-@pytest.mark.parametrize(("zone", "day"), [("America/Sao_Paulo", "2018-11-04"), ("Africa/Cairo", "2026-04-24")])
-def test_a_series_that_starts_with_a_midnight_that_does_not_exist(zone: str, day: str) -> None:
-    end = (dt.date.fromisoformat(day) + dt.timedelta(days=7)).isoformat()
-    week = Calendar("1D", day, end, zone)
-    assert [moment.hour for moment in week.starts()] == [1, 0, 0, 0, 0, 0, 0]
-    assert Calendar.from_length("1D", day, 7, zone) == week
-
-
-@pytest.mark.parametrize(("zone", "day"), [("America/Sao_Paulo", "2018-11-04"), ("Africa/Cairo", "2026-04-24")])
-def test_the_last_day_before_a_midnight_that_does_not_exist(zone: str, day: str) -> None:
-    end = dt.date.fromisoformat(day)
-    first = end - dt.timedelta(days=3)
-    assert days_of(Calendar("1D", first.isoformat(), day, zone)) == (first, end)
+def test_series_that_start_with_or_end_before_a_midnight_that_does_not_exist() -> None:
+    for zone, day in [("America/Sao_Paulo", "2018-11-04"), ("Africa/Cairo", "2026-04-24")]:
+        end = dt.date.fromisoformat(day)
+        week = Calendar("1D", day, (end + dt.timedelta(days=7)).isoformat(), zone)
+        assert [moment.hour for moment in week.starts()] == [1, 0, 0, 0, 0, 0, 0], zone
+        assert Calendar.from_length("1D", day, 7, zone) == week, zone
+        first = end - dt.timedelta(days=3)
+        assert days_of(Calendar("1D", first.isoformat(), day, zone)) == (first, end), zone
 
 
 def test_a_day_that_was_skipped_is_an_empty_period() -> None:
@@ -275,9 +263,8 @@ def offset_of(changes: list[tuple[int, int]], wall: int) -> int:
     return changes[place][1]
 
 
-@pytest.mark.parametrize(
-    ("zone", "start", "end"),
-    [
+def test_wall_clock_times_as_the_standard_library_reads_them(trials: Trials, subtests: pytest.Subtests) -> None:
+    for zone, start, end in [
         *((zone, "2017-01-01", "2027-01-01") for zone in ZONES),
         ("Pacific/Apia", "2009-01-01", "2014-01-01"),  # a whole day is left out
         ("Europe/London", "1939-01-01", "1949-01-01"),  # double summer time
@@ -285,29 +272,28 @@ def offset_of(changes: list[tuple[int, int]], wall: int) -> int:
         ("Europe/Amsterdam", "1930-01-01", "1942-01-01"),  # offsets with seconds
         ("Africa/Monrovia", "1970-01-01", "1974-01-01"),
         ("America/Toronto", "1918-01-01", "1921-01-01"),  # clocks change half an hour before midnight
-    ],
-)
-def test_wall_clock_times_as_the_standard_library_reads_them(zone: str, start: str, end: str, trials: Trials) -> None:
-    calendar = Calendar("1D", start, end, zone)
-    changes = calendar.wall_clock_changes()
-    assert [since for since, _ in changes] == sorted(since for since, _ in changes)
-    dice = random.Random(zone)
-    first, last = (dt.datetime.fromisoformat(text) for text in (start, end))
-    span = (last - first) // dt.timedelta(microseconds=1)
-    origin = dt.datetime(1970, 1, 1)
-    walls = [first + dt.timedelta(microseconds=dice.randrange(span)) for _ in range(trials(50_000, least=3000))]
-    for since, _ in changes[1:]:
-        turn = origin + dt.timedelta(microseconds=since)
-        walls += [turn + dt.timedelta(microseconds=shift) for shift in (-DAY, -HOUR, -1, 0, 1, HOUR, DAY)]
-        walls += [turn + dt.timedelta(seconds=dice.uniform(-3 * 3600, 3 * 3600)) for _ in range(20)]
-    seen = set()
-    for wall in walls:
-        here = (wall - origin) // dt.timedelta(microseconds=1)
-        seen.add(offset_of(changes, here))
-        expected = wall.replace(tzinfo=ZoneInfo(zone), fold=0).utcoffset()
-        assert expected is not None
-        assert offset_of(changes, here) == expected // dt.timedelta(microseconds=1), wall
-    assert len(seen) == len({offset for _, offset in changes})
+    ]:
+        with subtests.test(zone=zone, start=start, end=end):
+            calendar = Calendar("1D", start, end, zone)
+            changes = calendar.wall_clock_changes()
+            assert [since for since, _ in changes] == sorted(since for since, _ in changes)
+            dice = random.Random(zone)
+            first, last = (dt.datetime.fromisoformat(text) for text in (start, end))
+            span = (last - first) // dt.timedelta(microseconds=1)
+            origin = dt.datetime(1970, 1, 1)
+            walls = [first + dt.timedelta(microseconds=dice.randrange(span)) for _ in range(trials(50_000, least=3000))]
+            for since, _ in changes[1:]:
+                turn = origin + dt.timedelta(microseconds=since)
+                walls += [turn + dt.timedelta(microseconds=shift) for shift in (-DAY, -HOUR, -1, 0, 1, HOUR, DAY)]
+                walls += [turn + dt.timedelta(seconds=dice.uniform(-3 * 3600, 3 * 3600)) for _ in range(20)]
+            seen = set()
+            for wall in walls:
+                here = (wall - origin) // dt.timedelta(microseconds=1)
+                seen.add(offset_of(changes, here))
+                expected = wall.replace(tzinfo=ZoneInfo(zone), fold=0).utcoffset()
+                assert expected is not None
+                assert offset_of(changes, here) == expected // dt.timedelta(microseconds=1), wall
+            assert len(seen) == len({offset for _, offset in changes})
 
 
 def test_longer_periods_from_the_same_start() -> None:

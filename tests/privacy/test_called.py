@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chronodp.errors import ChronodpError, InvalidArgument
 from chronodp.ledger import Ledger
-from chronodp.privacy import Event, PureCost, RecordUnit, Unit, User, UserPeriod, Window, dump, load, price
+from chronodp.privacy import Event, PureCost, Unit, User, UserPeriod, Window, dump, load, price
 from chronodp.privacy.unit_text import parse_unit
 
 UNITS = (User(), UserPeriod("1D"), Window(24), Window(24, "replace", every="1h"))
@@ -20,43 +21,28 @@ CALLED = (
 )
 
 
-@pytest.mark.parametrize("unit", CALLED, ids=str)
-def test_sentences_about_a_unit_say_the_name(unit: RecordUnit) -> None:
-    assert "one aircraft" in str(unit)
-    assert "any one aircraft" in unit.protects
-    assert "person" not in f"{unit} {unit.protects} {unit.does_not_protect}"
+def test_a_name_is_said_and_kept_and_changes_no_price() -> None:
+    for plain, called in zip(UNITS, CALLED, strict=True):
+        assert "one aircraft" in str(called)
+        assert "any one aircraft" in called.protects
+        assert "person" not in f"{called} {called.protects} {called.does_not_protect}"
+        assert price(plain, called) == price(called, plain) == 1
+        assert price(called, Event()) == price(plain, Event())
+        assert price(Event(), called, max_rows=3) == price(Event(), plain, max_rows=3)
+        assert (load(dump(called), Unit), load(dump(plain), Unit)) == (called, plain)
+        assert "called" not in dump(plain)
 
 
-@pytest.mark.parametrize(("plain", "called"), list(zip(UNITS, CALLED, strict=True)), ids=str)
-def test_a_name_changes_no_price(plain: RecordUnit, called: RecordUnit) -> None:
-    assert price(plain, called) == price(called, plain) == 1
-    assert price(called, Event()) == price(plain, Event())
-    assert price(Event(), called, max_rows=3) == price(Event(), plain, max_rows=3)
-
-
-@pytest.mark.parametrize("unit", [*UNITS, *CALLED], ids=str)
-def test_texts_are_read_back_and_those_without_a_name_stay_as_they_were(unit: RecordUnit) -> None:
-    assert load(dump(unit), Unit) == unit
-    assert ("called" in dump(unit)) == (unit in CALLED)
-
-
-@pytest.mark.parametrize("text", ["user(aircraft)", "user_period(aircraft):1D", "window(aircraft):24"])
-def test_units_are_written_with_a_name(text: str) -> None:
-    assert parse_unit(text) in CALLED
-
-
-@pytest.mark.parametrize(
-    "text", ["user(", "user()", "user(a", "user)", "event(a)", "swap(a):4", "user(a/b)", "user(a(b))"]
-)
-def test_refuses_texts_whose_name_does_not_end_or_has_no_place(text: str) -> None:
-    with pytest.raises(ChronodpError):
-        parse_unit(text)
-
-
-@pytest.mark.parametrize("called", ["", " aircraft", "a" * 41, "<b>", "a\nb", 7], ids=repr)
-def test_refuses_what_is_no_name(called: object) -> None:
-    with pytest.raises(InvalidArgument, match="called must be a short name for one of those protected"):
-        User(called=called)  # type: ignore[arg-type]
+def test_units_are_written_with_a_name() -> None:
+    for text in ("user(aircraft)", "user_period(aircraft):1D", "window(aircraft):24"):
+        assert parse_unit(text) in CALLED, text
+    for text in ("user(", "user()", "user(a", "user)", "event(a)", "swap(a):4", "user(a/b)", "user(a(b))"):
+        with pytest.raises(ChronodpError):
+            parse_unit(text)
+    wrong: Any
+    for wrong in ("", " aircraft", "a" * 41, "<b>", "a\nb", 7):
+        with pytest.raises(InvalidArgument, match="called must be a short name for one of those protected"):
+            User(called=wrong)
 
 
 def test_a_budget_takes_charges_and_is_opened_again_under_any_name(tmp_path: Path) -> None:

@@ -46,24 +46,22 @@ def days(zone: str, around: dt.date) -> list[tuple[int, int]]:
 
 # A zone with itself, and two neighbours in the list: each zone stands on both sides of others.
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("wanted", "held"),
-    [
+def test_no_day_touches_more_days_of_another_zone_than_is_counted(subtests: pytest.Subtests) -> None:
+    for wanted, held in [
         (wanted, held)
         for (place, wanted), (other, held) in product(enumerate(ZONES), repeat=2)
         if SCALE >= 1 or (other - place) % len(ZONES) in (0, 1, 3)
-    ],
-)
-def test_no_day_touches_more_days_of_another_zone_than_is_counted(held: str, wanted: str) -> None:
-    found = touching(Stretches(1, "1D", held, None), Stretches(1, "1D", wanted, None))
-    assert found is not None
-    for around in DAYS:
-        others = days(held, around)
-        for first, end in days(wanted, around)[1:-1]:
-            touched = sum(one < end and first < other for one, other in others)
-            assert 1 <= touched <= found.most
-            whole = {first, end} <= {edge for one in others for edge in one}
-            assert whole or not found.aligned
+    ]:
+        with subtests.test(wanted=wanted, held=held):
+            found = touching(Stretches(1, "1D", held, None), Stretches(1, "1D", wanted, None))
+            assert found is not None
+            for around in DAYS:
+                others = days(held, around)
+                for first, end in days(wanted, around)[1:-1]:
+                    touched = sum(one < end and first < other for one, other in others)
+                    assert 1 <= touched <= found.most
+                    whole = {first, end} <= {edge for one in others for edge in one}
+                    assert whole or not found.aligned
 
 
 @pytest.mark.long
@@ -107,29 +105,30 @@ def test_fixed_lengths_against_every_place_of_a_stretch(
     assert (found.least, found.most, found.aligned) == (min(counts), max(counts), all(whole))
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu"])
-@pytest.mark.parametrize("every", ["15min", "30min", "1h", "6h"])
-@pytest.mark.parametrize("periods", [1, 4, 25])
 @pytest.mark.long
-def test_windows_of_hours_against_days_one_by_one(zone: str, every: str, periods: int) -> None:
-    hours, day = Stretches(periods, every, None, None), Stretches(1, "1D", zone, None)
-    width = {"15min": 1, "30min": 2, "1h": 4, "6h": 24}[every] * QUARTER
-    within, across = touching(hours, day), touching(day, hours)
-    assert within is not None
-    assert across is not None
-    seen = set()
-    for around in DAYS:
-        civil = days(zone, around)
-        for first, end in civil[2:-2]:
-            touched = (end - 1) // width - first // width + 1
-            assert within.least <= touched <= within.most
-            assert not within.aligned or (first % width == 0 and end % width == 0)
-        start = (civil[2][0] // width - 30) * width
-        for place in range(60):
-            begin = start + place * width
-            stop = begin + periods * width
-            seen.add(sum(one < stop and begin < other for one, other in civil if one))
-    assert max(seen) <= across.most
+def test_windows_of_hours_against_days_one_by_one(subtests: pytest.Subtests) -> None:
+    for periods, every, zone in product(
+        [1, 4, 25], ["15min", "30min", "1h", "6h"], ["UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu"]
+    ):
+        with subtests.test(periods=periods, every=every, zone=zone):
+            hours, day = Stretches(periods, every, None, None), Stretches(1, "1D", zone, None)
+            width = {"15min": 1, "30min": 2, "1h": 4, "6h": 24}[every] * QUARTER
+            within, across = touching(hours, day), touching(day, hours)
+            assert within is not None
+            assert across is not None
+            seen = set()
+            for around in DAYS:
+                civil = days(zone, around)
+                for first, end in civil[2:-2]:
+                    touched = (end - 1) // width - first // width + 1
+                    assert within.least <= touched <= within.most
+                    assert not within.aligned or (first % width == 0 and end % width == 0)
+                start = (civil[2][0] // width - 30) * width
+                for place in range(60):
+                    begin = start + place * width
+                    stop = begin + periods * width
+                    seen.add(sum(one < stop and begin < other for one, other in civil if one))
+            assert max(seen) <= across.most
 
 
 ROWS = range(6)  # six quarters of an hour; the grids below cut them like days of zones cut each other
@@ -145,10 +144,8 @@ def steps_between(held: list[range], wanted: list[range], held_relation: str, wa
     return most_steps(near, far, limit)
 
 
-@pytest.mark.parametrize("relations", list(product(RELATIONS, RELATIONS)))
-@pytest.mark.parametrize(
-    ("held", "wanted"),
-    [
+def test_no_change_on_the_clock_takes_more_steps_than_its_price(subtests: pytest.Subtests) -> None:
+    pairs: list[tuple[UserPeriod | Window, UserPeriod | Window]] = [
         (UserPeriod("45min"), Window(1, every="45min", begins="1970-01-01T00:15")),  # as days of two zones
         (UserPeriod("45min"), Window(1, every="30min")),
         (UserPeriod("30min"), UserPeriod("90min")),
@@ -157,16 +154,14 @@ def steps_between(held: list[range], wanted: list[range], held_relation: str, wa
         (Window(3, every="15min"), UserPeriod("30min")),
         (Window(2, every="30min"), Window(3, every="15min")),
         (Window(2, every="30min"), Window(2, every="30min", begins="1970-01-01T00:15")),
-    ],
-)
-def test_no_change_on_the_clock_takes_more_steps_than_its_price(
-    held: UserPeriod | Window, wanted: UserPeriod | Window, relations: tuple[Relation, Relation]
-) -> None:
-    held, wanted = replace(held, relation=relations[0]), replace(wanted, relation=relations[1])
-    stated = price(held, wanted)
-    assert stated is not None
-    found = steps_between(laid_out(held), laid_out(wanted), *relations, limit=stated)
-    assert found <= stated
+    ]
+    for (held, wanted), relations in product(pairs, list(product(RELATIONS, RELATIONS))):
+        with subtests.test(held=held, wanted=wanted, relations=relations):
+            one, other = replace(held, relation=relations[0]), replace(wanted, relation=relations[1])
+            stated = price(one, other)
+            assert stated is not None
+            found = steps_between(laid_out(one), laid_out(other), *relations, limit=stated)
+            assert found <= stated
 
 
 def laid_out(unit: UserPeriod | Window) -> list[range]:
@@ -183,9 +178,9 @@ def day(zone: str, relation: Relation = "add_remove") -> UserPeriod:
     return UserPeriod("1D", relation, timezone=zone)
 
 
-@pytest.mark.parametrize(
-    ("held", "wanted", "steps"),
-    [
+@pytest.mark.long
+def test_prices_across_lengths_and_zones(subtests: pytest.Subtests) -> None:
+    for held, wanted, steps in [
         (day("Asia/Tokyo"), day("UTC"), 4),  # two days, a part of each: all out, the rest in again
         (day("Asia/Tokyo", "replace"), day("UTC"), 2),
         (day("Asia/Kolkata"), day("Asia/Calcutta"), 1),  # two names of one zone
@@ -217,11 +212,9 @@ def day(zone: str, relation: Relation = "add_remove") -> UserPeriod:
         (Window(24, every="1h"), Event(), 2),
         (User(), Window(24, every="1h"), 2),
         (UserPeriod("9000Y", timezone="UTC"), day("Asia/Tokyo"), None),
-    ],
-)
-@pytest.mark.long
-def test_prices_across_lengths_and_zones(held: Unit, wanted: Unit, steps: int | None) -> None:
-    assert price(held, wanted) == steps
+    ]:
+        with subtests.test(held=held, wanted=wanted, steps=steps):
+            assert price(held, wanted) == steps
 
 
 def test_a_grid_gives_a_unit_its_meaning() -> None:
@@ -243,14 +236,16 @@ def test_a_grid_gives_a_unit_its_meaning() -> None:
         Window(24, every="1D", timezone="UTC").on(hours)
 
 
-@pytest.mark.parametrize("every", ["1s", "15min", "1h", "5h", "1D", "2D", "1W", "1mo", "5mo", "1Y"])
-@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Kolkata"])
-def test_grids_that_begin_together_are_the_same_grid(every: str, zone: str) -> None:
-    first = Calendar.from_length(every, "2026-01-05T06:00", 7, zone)
-    later = Calendar.from_length(every, first.starts()[3], 3, zone)
-    assert first.begins == later.begins
-    assert Window(2).on(first) == Window(2).on(later)
-    assert load(dump(Window(2).on(first)), Unit) == Window(2).on(first)
+def test_grids_that_begin_together_are_the_same_grid(subtests: pytest.Subtests) -> None:
+    for zone, every in product(
+        ["UTC", "Europe/Berlin", "Asia/Kolkata"], ["1s", "15min", "1h", "5h", "1D", "2D", "1W", "1mo", "5mo", "1Y"]
+    ):
+        with subtests.test(zone=zone, every=every):
+            first = Calendar.from_length(every, "2026-01-05T06:00", 7, zone)
+            later = Calendar.from_length(every, first.starts()[3], 3, zone)
+            assert first.begins == later.begins
+            assert Window(2).on(first) == Window(2).on(later)
+            assert load(dump(Window(2).on(first)), Unit) == Window(2).on(first)
 
 
 @pytest.mark.parametrize(
@@ -269,16 +264,8 @@ def test_words_say_how_long_and_where(unit: Unit, words: str) -> None:
     assert words in str(unit)
 
 
-def test_documents_of_before_are_what_they_were() -> None:
-    assert dump(Window(24)) == '{"kind":"window","periods":24,"relation":"add_remove"}'
-    assert dump(UserPeriod("1D")) == '{"every":"1D","kind":"user_period","relation":"add_remove"}'
-    assert load(dump(Window(24)), Unit) == Window(24)
-    assert load(dump(day("Asia/Tokyo")), Unit) == day("Asia/Tokyo")
-
-
-@pytest.mark.parametrize(
-    ("text", "unit"),
-    [
+def test_texts_name_units_with_their_meaning() -> None:
+    for text, unit in [
         ("window:24@1h", Window(24, every="1h")),
         ("window:24@1h/replace", Window(24, "replace", every="1h")),
         ("window:7@1D@Europe/Berlin/replace", Window(7, "replace", every="1D", timezone="Europe/Berlin")),
@@ -286,15 +273,9 @@ def test_documents_of_before_are_what_they_were() -> None:
         ("user_period:1D@Asia/Tokyo", day("Asia/Tokyo")),
         ("user_period:1D@America/Argentina/Ushuaia/add_remove", day("America/Argentina/Ushuaia")),
         ("user_period:1D/replace", UserPeriod("1D", "replace")),
-    ],
-)
-def test_texts_name_units_with_their_meaning(text: str, unit: Unit) -> None:
-    assert parse_unit(text) == unit
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
+    ]:
+        assert parse_unit(text) == unit, text
+    for text, why in [
         ("window:24@", "every must be"),
         ("window:24@1x", "every must be"),
         ("window:24@1h@UTC", "timezone must be left out"),
@@ -303,14 +284,9 @@ def test_texts_name_units_with_their_meaning(text: str, unit: Unit) -> None:
         ("window:7@1D@UTC@yesterday", "begins must be a date or time"),
         ("window:3@1mo@UTC@2026-01-31", "begins must be on day 1 to 28"),
         ("window:²@1h", "periods must be|periods"),
-    ],
-)
-def test_texts_that_name_no_unit_are_refused(text: str, why: str) -> None:
-    with pytest.raises(InvalidArgument, match=why):
-        parse_unit(text)
-
-
-def test_a_meaning_needs_a_length() -> None:
+    ]:
+        with pytest.raises(InvalidArgument, match=why):
+            parse_unit(text)
     with pytest.raises(InvalidArgument, match="timezone must be left out, or given with every="):
         Window(24, timezone="UTC")
     with pytest.raises(InvalidArgument, match="begins must be left out, or given with every="):
@@ -318,11 +294,11 @@ def test_a_meaning_needs_a_length() -> None:
 
 
 def charged_alike(held: Unit, wanted: Unit) -> int | None:
-    """0.1.0's comparison, which saw neither lengths nor zones."""
+    """A comparison that sees neither lengths nor zones."""
     return price(held.unsaid(), wanted.unsaid())
 
 
-def test_the_comparison_of_0_1_0_is_caught() -> None:
+def test_a_comparison_that_sees_neither_lengths_nor_zones_is_caught() -> None:
     """Days of two zones as one: two steps are needed where it says one."""
     relations: tuple[Relation, Relation] = ("replace", "replace")
     held, wanted = day("Asia/Tokyo", "replace"), day("UTC", "replace")

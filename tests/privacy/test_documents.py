@@ -30,6 +30,7 @@ from chronodp.privacy import (
     Swap,
     Unit,
     UserPeriod,
+    Window,
     dump,
     load,
 )
@@ -67,6 +68,7 @@ def test_the_json_form_is_stable() -> None:
     assert dump(FailureCost(4e-7)) == '{"delta":4e-07,"kind":"failure"}'
     assert dump(UserPeriod("1D")) == '{"every":"1D","kind":"user_period","relation":"add_remove"}'
     assert dump(Swap(4)) == '{"block":4,"kind":"swap"}'
+    assert dump(Window(24)) == '{"kind":"window","periods":24,"relation":"add_remove"}'
 
 
 def test_a_certificate_survives_json() -> None:
@@ -77,9 +79,8 @@ def test_a_certificate_survives_json() -> None:
     assert load(dump(certificate), Certificate) == certificate
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_refuses_what_it_does_not_know(subtests: pytest.Subtests) -> None:
+    for text, message in [
         (
             '{"kind":"magic","epsilon":1}',
             "unknown kind 'magic' here; known: approximate, assumed, bounded_range, failure, gaussian",
@@ -97,16 +98,13 @@ def test_a_certificate_survives_json() -> None:
         ('{"kind":"pure","epsilon":"\\ud800"}', "it is not UTF-8"),
         ('{"kind":' + "[" * 100_000, "it is nested too deep"),  # for every Python: newer ones read 5,000
         ('{"kind":' + "9" * 5000 + "}", "a number or date that cannot be read"),
-    ],
-)
-def test_refuses_what_it_does_not_know(text: str, message: str) -> None:
-    with pytest.raises(UnknownDocument, match=re.escape(message)):
-        load(text, Cost)
+    ]:
+        with subtests.test(message=message), pytest.raises(UnknownDocument, match=re.escape(message)):
+            load(text, Cost)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_numbers_in_documents_are_checked_like_arguments(subtests: pytest.Subtests) -> None:
+    for text in [
         '{"kind":"pure","epsilon":"1"}',
         '{"kind":"pure","epsilon":true}',
         '{"kind":"gaussian","sensitivity":1,"sigma":0}',
@@ -115,34 +113,26 @@ def test_refuses_what_it_does_not_know(text: str, message: str) -> None:
         '{"kind":"sequence","costs":[]}',
         '{"kind":"sequence","costs":[1]}',
         '{"kind":"assumed","cost":{"kind":"pure","epsilon":1},"assumption":"Markov"}',
-    ],
-)
-def test_numbers_in_documents_are_checked_like_arguments(text: str) -> None:
-    with pytest.raises(InvalidArgument):
-        load(text, Cost)
+    ]:
+        with subtests.test(text=text), pytest.raises(InvalidArgument):
+            load(text, Cost)
 
 
-NOT_POSITIVE = [0, 0.0, -1.0, math.nan, math.inf, -math.inf, None, "1", True, 10**400, [1.0]]
-
-
-@pytest.mark.parametrize("value", NOT_POSITIVE, ids=repr)
-def test_costs_refuse_what_is_not_a_positive_number(value: object) -> None:
-    wrong: Any = value
-    builds: dict[str, Callable[[], Cost]] = {
-        "epsilon": lambda: PureCost(wrong),
-        "sensitivity": lambda: LaplaceCost(wrong, 1.0),
-        "scale": lambda: LaplaceCost(1.0, wrong),
-        "sigma": lambda: GaussianCost(1.0, wrong),
+def test_costs_refuse_what_is_no_number_of_their_range() -> None:
+    builds: dict[str, Callable[[Any], Cost]] = {
+        "epsilon": PureCost,
+        "sensitivity": lambda wrong: LaplaceCost(wrong, 1.0),
+        "scale": lambda wrong: LaplaceCost(1.0, wrong),
+        "sigma": lambda wrong: GaussianCost(1.0, wrong),
     }
-    for name, build in builds.items():
-        with pytest.raises(InvalidArgument, match=f"^{name} must be a finite number above 0; got "):
-            build()
-
-
-@pytest.mark.parametrize("delta", [0, -1e-9, 1, 1.5, math.nan, math.inf, None, "0.1"], ids=repr)
-def test_costs_refuse_what_is_no_failure_probability(delta: object) -> None:
-    with pytest.raises(InvalidArgument, match=r"^delta must be a number strictly between 0 and 1; got "):
-        ApproximateCost(1.0, delta)  # type: ignore[arg-type]
+    for value in (0, 0.0, -1.0, math.nan, math.inf, -math.inf, None, "1", True, 10**400, [1.0]):
+        for name, build in builds.items():
+            with pytest.raises(InvalidArgument, match=f"^{name} must be a finite number above 0; got "):
+                build(value)
+    delta: Any
+    for delta in (0, -1e-9, 1, 1.5, math.nan, math.inf, None, "0.1"):
+        with pytest.raises(InvalidArgument, match=r"^delta must be a number strictly between 0 and 1; got "):
+            ApproximateCost(1.0, delta)
 
 
 def test_messages_do_not_repeat_what_arrays_hold() -> None:

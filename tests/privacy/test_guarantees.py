@@ -24,15 +24,15 @@ def certificate(*, seeded: bool = False) -> Certificate:
     return Certificate("one noisy count a period", CLAIM, Guarantee(User(), 1.0, 1e-6), "GDP", "grid", seeded=seeded)
 
 
-def test_a_seeded_run_says_so_in_its_first_line() -> None:
-    assert str(certificate(seeded=True)).splitlines()[0].startswith("SEEDED RUN, FOR TESTS ONLY")
-    assert "SEEDED" not in str(certificate())
-
-
-def test_a_certificate_says_what_is_protected_and_what_not() -> None:
+def test_a_certificate_says_what_is_protected_what_not_and_first_of_all_a_seed() -> None:
     text = " ".join(str(certificate()).split())
     for part in (User().protects, User().does_not_protect, "(1, 1e-06)", "σ 5", "proofs/noise.md"):
         assert part in text
+    assert "SEEDED" not in text
+    assert str(certificate(seeded=True)).splitlines()[0].startswith("SEEDED RUN, FOR TESTS ONLY")
+    assert str(Guarantee(Event(), 0.5)) == "0.5-differentially private for one row of the table, added or removed"
+    with_assumption = Guarantee(User(), 1.0, 1e-6, (Assumption("honest clients", "at most two collude"),))
+    assert "assuming honest clients: at most two collude" in str(with_assumption)
 
 
 def test_post_processing_keeps_the_guarantee_and_is_listed() -> None:
@@ -50,12 +50,6 @@ def test_post_processing_keeps_the_guarantee_and_is_listed() -> None:
 
 def float_last(values: np.ndarray) -> float:
     return float(values[-1])
-
-
-def test_guarantees_print_one_sentence() -> None:
-    assert str(Guarantee(Event(), 0.5)) == "0.5-differentially private for one row of the table, added or removed"
-    with_assumption = Guarantee(User(), 1.0, 1e-6, (Assumption("honest clients", "at most two collude"),))
-    assert "assuming honest clients: at most two collude" in str(with_assumption)
 
 
 def test_refuses_certificates_that_contradict_themselves() -> None:

@@ -69,23 +69,23 @@ UNITS: list[Unit] = [
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("held", UNITS, ids=repr)
-def test_no_two_neighbours_are_farther_apart_than_the_price(held: Unit) -> None:
-    tight = 0
-    for wanted in UNITS:
-        span = HALVES[wanted.every] if isinstance(wanted, UserPeriod) else None
-        stated = price(held, wanted, max_rows=len(ROWS), horizon=PERIODS, span=span)
-        if stated is None:
-            continue
-        found = farthest(held, wanted, stated)
-        assert found <= stated, (held, wanted)
-        tight += found == stated
-    assert tight >= 1
+def test_no_two_neighbours_are_farther_apart_than_the_price(subtests: pytest.Subtests) -> None:
+    for held in UNITS:
+        with subtests.test(held=held):
+            tight = 0
+            for wanted in UNITS:
+                span = HALVES[wanted.every] if isinstance(wanted, UserPeriod) else None
+                stated = price(held, wanted, max_rows=len(ROWS), horizon=PERIODS, span=span)
+                if stated is None:
+                    continue
+                found = farthest(held, wanted, stated)
+                assert found <= stated, (held, wanted)
+                tight += found == stated
+            assert tight >= 1
 
 
-@pytest.mark.parametrize(
-    ("held", "wanted", "steps"),
-    [
+def test_prices_people_ask_for(subtests: pytest.Subtests) -> None:
+    for held, wanted, steps in [
         (User(), User(relation="replace"), 2),
         (User(relation="replace"), User(), None),
         (User(), Event(), 2),
@@ -117,10 +117,9 @@ def test_no_two_neighbours_are_farther_apart_than_the_price(held: Unit) -> None:
         (Report(), History(), None),
         (History(), User("replace"), None),
         (User("replace"), History(), None),
-    ],
-)
-def test_prices_people_ask_for(held: Unit, wanted: Unit, steps: int | None) -> None:
-    assert price(held, wanted) == steps
+    ]:
+        with subtests.test(held=held, wanted=wanted, steps=steps):
+            assert price(held, wanted) == steps
 
 
 def alike(unit: Unit, history: tuple[int, ...]) -> frozenset[tuple[int, ...]]:
@@ -152,19 +151,19 @@ def sides(history: tuple[int, ...], level: int) -> tuple[frozenset[int], frozens
 DEVICES: list[Unit] = [Report(), History(), History("same"), History("crossing")]
 
 
-@pytest.mark.parametrize("held", DEVICES, ids=repr)
-@pytest.mark.parametrize("wanted", DEVICES, ids=repr)
-def test_prices_of_devices_against_every_small_history(held: Unit, wanted: Unit) -> None:
-    stated = price(held, wanted, horizon=3)
-    worst = 0
-    for history in product(range(3), repeat=3):
-        reached, steps = {history}, 0
-        targets = alike(wanted, history)
-        while not targets <= reached and steps < 9:
-            reached |= {after for before in reached for after in alike(held, before)}
-            steps += 1
-        worst = max(worst, steps)
-    assert worst == (stated if stated is not None else 9)
+def test_prices_of_devices_against_every_small_history(subtests: pytest.Subtests) -> None:
+    for wanted, held in product(DEVICES, DEVICES):
+        with subtests.test(wanted=wanted, held=held):
+            stated = price(held, wanted, horizon=3)
+            worst = 0
+            for history in product(range(3), repeat=3):
+                reached, steps = {history}, 0
+                targets = alike(wanted, history)
+                while not targets <= reached and steps < 9:
+                    reached |= {after for before in reached for after in alike(held, before)}
+                    steps += 1
+                worst = max(worst, steps)
+            assert worst == (stated if stated is not None else 9)
 
 
 def test_a_longer_stretch_is_covered_by_windows() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from tests.privacy.changes import RELATIONS, Cells, changes, row_changes
 
 from chronodp.errors import InvalidArgument, MissingBound
@@ -40,20 +41,6 @@ def test_the_textbooks_cases(horizon: int) -> None:
     assert everything.l2 == pytest.approx(math.sqrt(horizon * (horizon + 1) * (2 * horizon + 1) / 6), rel=1e-15)
 
 
-def test_people_in_at_most_k_periods() -> None:
-    total = Contribution.total(clip=(-3.0, 5.0))
-    bounds = Bounds(horizon=100, max_periods=4)
-    assert per_period(User(), bounds, total) == Sensitivity(20.0, 10.0)
-    replaced = per_period(User(relation="replace"), bounds, total)
-    assert replaced.l1 == 2 * 4 * 5
-    assert replaced.l2 == pytest.approx(math.sqrt(4) * max(math.sqrt(2) * 5, 8), rel=1e-15)
-
-
-def test_a_row_can_turn_a_clipped_total_round() -> None:
-    assert per_period(Event(), Bounds(horizon=3), Contribution.total(clip=(-5.0, 5.0))).l1 == 10
-    assert per_period(Event(), Bounds(horizon=3), Contribution.count(at_most=7)).l1 == 1
-
-
 def test_means_divide_by_a_public_number_and_need_replace() -> None:
     mean = Contribution.mean(clip=(0.0, 5.0), people=200)
     bounds = Bounds(horizon=24, max_periods=2)
@@ -73,60 +60,60 @@ def largest(numbers: Cells) -> Sensitivity:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("clip", [(0.0, 1.0), (-1.0, 3.0), (-2.0, 2.0), (2.0, 3.0), (-3.0, -1.0)])
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(
-    ("unit", "bounds"),
-    [
-        (User, Bounds(horizon=3, max_periods=1)),
-        (User, Bounds(horizon=3, max_periods=2)),
-        (User, Bounds(horizon=4, max_periods=4)),
-        (User, Bounds(horizon=2, max_periods=1, groups=2)),
-        (User, Bounds(horizon=2, max_periods=2, groups=2, max_groups=2)),
-        (UserPeriod, Bounds(horizon=4, max_periods=2)),
-        (UserPeriod, Bounds(horizon=2, max_periods=1, groups=2)),
-        (Window, Bounds(horizon=4, max_periods=2)),
-        (Window, Bounds(horizon=2, max_periods=2, groups=2)),
-    ],
-    ids=str,
-)
-def test_every_change_of_a_person_stays_within(
-    unit: type, bounds: Bounds, relation: Relation, clip: tuple[float, float]
-) -> None:
-    units: dict[type, Unit] = {
-        User: User(relation),
-        UserPeriod: UserPeriod("1D", relation),
-        Window: Window(bounds.max_periods or 1, relation),
-    }
-    who = units[unit]
-    periods, totals = worst(changes(who, bounds, *clip))
-    contribution = Contribution.total(clip=clip)
-    for found, stated in (
-        (periods, per_period(who, bounds, contribution)),
-        (totals, running_total(who, bounds, contribution)),
+def test_every_change_of_a_person_stays_within(subtests: pytest.Subtests) -> None:
+    for (unit, bounds), relation, clip in product(
+        [
+            (User, Bounds(horizon=3, max_periods=1)),
+            (User, Bounds(horizon=3, max_periods=2)),
+            (User, Bounds(horizon=4, max_periods=4)),
+            (User, Bounds(horizon=2, max_periods=1, groups=2)),
+            (User, Bounds(horizon=2, max_periods=2, groups=2, max_groups=2)),
+            (UserPeriod, Bounds(horizon=4, max_periods=2)),
+            (UserPeriod, Bounds(horizon=2, max_periods=1, groups=2)),
+            (Window, Bounds(horizon=4, max_periods=2)),
+            (Window, Bounds(horizon=2, max_periods=2, groups=2)),
+        ],
+        RELATIONS,
+        [(0.0, 1.0), (-1.0, 3.0), (-2.0, 2.0), (2.0, 3.0), (-3.0, -1.0)],
     ):
-        assert found.l1 <= stated.l1
-        assert found.l2 <= stated.l2 * (1 + 1e-15)
-        if bounds.groups == 1:  # attained, so no smaller number would be true
-            assert found.l1 == pytest.approx(stated.l1)
-            assert found.l2 == pytest.approx(stated.l2)
+        with subtests.test(unit=unit, bounds=bounds, relation=relation, clip=clip):
+            units: dict[type, Unit] = {
+                User: User(relation),
+                UserPeriod: UserPeriod("1D", relation),
+                Window: Window(bounds.max_periods or 1, relation),
+            }
+            who = units[unit]
+            periods, totals = worst(changes(who, bounds, *clip))
+            contribution = Contribution.total(clip=clip)
+            for found, stated in (
+                (periods, per_period(who, bounds, contribution)),
+                (totals, running_total(who, bounds, contribution)),
+            ):
+                assert found.l1 <= stated.l1
+                assert found.l2 <= stated.l2 * (1 + 1e-15)
+                if bounds.groups == 1:  # attained, so no smaller number would be true
+                    assert found.l1 == pytest.approx(stated.l1)
+                    assert found.l2 == pytest.approx(stated.l2)
 
 
-@pytest.mark.parametrize("clip", [(0.0, 5.0), (-5.0, 5.0), (-1.0, 4.0), (2.0, 3.0)])
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("bounds", [Bounds(horizon=1), Bounds(horizon=2), Bounds(horizon=1, groups=2)], ids=str)
-def test_every_change_of_a_row_stays_within(bounds: Bounds, relation: Relation, clip: tuple[float, float]) -> None:
-    periods, totals = worst(row_changes(bounds, relation, clip))
-    contribution = Contribution.total(clip=clip)
-    for found, stated in (
-        (periods, per_period(Event(relation), bounds, contribution)),
-        (totals, running_total(Event(relation), bounds, contribution)),
+def test_every_change_of_a_row_stays_within(subtests: pytest.Subtests) -> None:
+    for bounds, relation, clip in product(
+        [Bounds(horizon=1), Bounds(horizon=2), Bounds(horizon=1, groups=2)],
+        RELATIONS,
+        [(0.0, 5.0), (-5.0, 5.0), (-1.0, 4.0), (2.0, 3.0)],
     ):
-        assert found.l1 <= stated.l1
-        assert found.l2 <= stated.l2 * (1 + 1e-15)
-        if clip[0] <= 0:  # attained; a total that cannot be 0 moves less when its row only changes
-            assert found.l1 == pytest.approx(stated.l1)
-            assert found.l2 == pytest.approx(stated.l2)
+        with subtests.test(bounds=bounds, relation=relation, clip=clip):
+            periods, totals = worst(row_changes(bounds, relation, clip))
+            contribution = Contribution.total(clip=clip)
+            for found, stated in (
+                (periods, per_period(Event(relation), bounds, contribution)),
+                (totals, running_total(Event(relation), bounds, contribution)),
+            ):
+                assert found.l1 <= stated.l1
+                assert found.l2 <= stated.l2 * (1 + 1e-15)
+                if clip[0] <= 0:  # attained; a total that cannot be 0 moves less when its row only changes
+                    assert found.l1 == pytest.approx(stated.l1)
+                    assert found.l2 == pytest.approx(stated.l2)
 
 
 @given(
@@ -177,7 +164,11 @@ def test_refuses_bad_bounds() -> None:
         Contribution.mean(clip=(0.0, 1.0), people=0)
 
 
-@pytest.mark.parametrize("square", [*range(1, 200), Fraction(1, 3), Fraction(10**30 + 1), Fraction(1, 10**30 + 1)])
-def test_roots_are_rounded_up_to_the_next_float(square: int | Fraction) -> None:
-    root = exact_sensitivity(Fraction(square), Fraction(square)).l2
+@given(st.fractions(min_value=Fraction(1, 10**30 + 1), max_value=10**30 + 1) | st.integers(1, 200).map(Fraction))
+@example(Fraction(1, 3))
+@example(Fraction(1, 10**30 + 1))
+@example(Fraction(10**30 + 1))
+@example(Fraction(4))
+def test_roots_are_rounded_up_to_the_next_float(square: Fraction) -> None:
+    root = exact_sensitivity(square, square).l2
     assert Fraction(math.nextafter(root, 0.0)) ** 2 < square <= Fraction(root) ** 2

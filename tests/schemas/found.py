@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -41,25 +40,10 @@ def registered_kinds() -> list[str]:
 
 
 def golden_documents() -> list[dict[str, Any]]:
-    """Return every document of the repository's golden files but exports and releases with their links."""
+    """Return every document of the repository's golden files."""
     found: list[dict[str, Any]] = _read("documents/kinds.json")
     found += (json.loads(one["plan"]) for one in _read("streams/states.json").values())
-    for path in sorted(GOLDEN.rglob("*.sql")):
-        database = sqlite3.connect(":memory:")
-        database.executescript(path.read_text(encoding="utf-8"))
-        found += _texts_of(database)
-        database.close()
-    return found
-
-
-def _texts_of(database: sqlite3.Connection) -> Iterator[dict[str, Any]]:
-    """Yield every text of a ledger's database that is a document."""
-    tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    for (table,) in tables:
-        for row in database.execute(f"SELECT * FROM {table}"):
-            for cell in row:
-                if isinstance(cell, str) and '"kind"' in cell and isinstance(found := json.loads(cell), dict):
-                    yield found
+    return found + list(_read("documents/released.json"))
 
 
 def kinds_within(content: Any) -> Iterator[dict[str, Any]]:

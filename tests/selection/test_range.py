@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
-import shutil
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,7 +16,6 @@ from tests.conftest import SCALE
 import chronodp as cdp
 from chronodp.accounting import gaussian
 from chronodp.audit.exact import Finding, compare_outcomes, outcomes
-from chronodp.errors import RequestConflict
 from chronodp.ledger import Ledger, verify
 from chronodp.privacy import BoundedRangeCost, GaussianCost, PureCost, Unit, User
 from chronodp.selection import (
@@ -40,7 +35,6 @@ from chronodp.selection import (
 )
 from chronodp.selection.design import FARTHEST
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "selection" / "0.1.0"
 Values = tuple[float, ...]
 
 
@@ -153,34 +147,6 @@ def test_a_gaussian_budget_pays_the_smaller_price(tmp_path: Path) -> None:
         assert flipped.certificate.claim.cost == PureCost(0.05)
 
 
-def placed(tmp_path: Path) -> Path:
-    """Put the ledger that 0.1.0 wrote into a folder."""
-    address = tmp_path / "budget.db"
-    with closing(sqlite3.connect(address)) as file, file:
-        file.executescript((GOLDEN / "budget.sql").read_text(encoding="utf-8"))
-    file.close()
-    shutil.copy(GOLDEN / "budget.db.keys", tmp_path / "budget.db.keys")
-    return address
-
-
-@pytest.mark.parametrize("name", ["exponential", "flip"])
-def test_choices_of_0_1_0_are_returned_as_they_were_stored(name: str, tmp_path: Path) -> None:
-    mechanism = ExponentialMechanism() if name == "exponential" else PermuteAndFlip()
-    stored = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
-    with Ledger(placed(tmp_path)) as ledger:
-        again = decide(ledger, name, mechanism)
-        assert again.to_dict() == stored
-        assert again.winner == "green"
-        assert again.certificate.claim.cost == PureCost(1.0)  # what was charged then
-        verify(again.signed, ledger.public_key, release=again.text)
-        assert ledger.status("survey").charges == 2  # nothing is charged again
-        assert ledger.status("survey").sums[0].spent == 2.0
-        with pytest.raises(RequestConflict):
-            decide(ledger, name, mechanism, epsilon=0.5)
-        with pytest.raises(RequestConflict):
-            decide(ledger, name, NoisyMax())
-        fresh = decide(ledger, "fresh", ExponentialMechanism())
-        assert fresh.certificate.claim.cost == BoundedRangeCost(1.0)
 
 
 def test_a_band_around_forecasts_pays_the_smaller_price(tmp_path: Path) -> None:

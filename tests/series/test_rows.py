@@ -144,7 +144,7 @@ def test_words() -> None:
 
 
 def test_documents() -> None:
-    assert dump(Mean("kwh", (0.0, 3.0))) == '{"clip":[0.0,3.0],"column":"kwh","kind":"mean"}'  # as 0.1.0 stored it
+    assert dump(Mean("kwh", (0.0, 3.0))) == '{"clip":[0.0,3.0],"column":"kwh","kind":"mean"}'
     measures: list[tuple[Measure, str]] = [
         (RowMean("kwh", (0.0, 3.0), 2), '{"at_most":2,"clip":[0.0,3.0],"column":"kwh","kind":"row_mean"}'),
         (RowHistogram("kwh", (0.0, 1.0)), '{"at_most":1,"column":"kwh","edges":[0.0,1.0],"kind":"row_histogram"}'),

@@ -13,7 +13,7 @@ import pytest
 
 from chronodp.service.bodies import check_body
 from chronodp.service.pacing import Pace
-from tests.old_names import old_names, unseen
+from tests.hostile import unseen
 from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
 
 PLAN = f"{API}/datasets/meters/plan"
@@ -127,18 +127,6 @@ def test_other_names_are_refused_and_spend_nothing(common_house: House, name: st
         assert unseen(found.json()["error"]["message"]) == []
     refused = common_house.post("ana", "/datasets/meters/plan", SUM | {"by": {"region": [name]}})
     assert refused.status_code == 403
-
-
-def test_a_request_of_an_older_version_is_answered_with_what_was_paid(house: House) -> None:
-    name = "a\x1b[2J\u202e\n"
-    with old_names():
-        paid = house.submit("ana", name, COUNT)
-        assert house.finish("ana", paid.json()["id"])["state"] == "done"
-    again = house.submit("ana", name, COUNT)
-    assert (again.status_code, again.json()["id"], again.json()["release"]) == (200, paid.json()["id"], 1)
-    assert house.submit("ana", name, SUM).status_code == 409  # of another question, as ever
-    assert house.get("ana", "/datasets/meters/budget").json()["whole"]["charges"] == 1
-    assert house.get("ana", "/datasets/meters/releases").json()[0]["request"] == f"ana/{name}"
 
 
 def test_a_clock_that_goes_back_takes_nothing_with_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from benchmarks.crowded_ledger import LARGE, MINE, Size, fill_ledger, name_of, write_policy
 
-from chronodp.ledger import Ledger, verify_chain
+from chronodp.ledger import verify_chain
 from chronodp.ledger.sqlite import _SQLiteTransaction
 from chronodp.service.app import make_app
 from chronodp.service.curator import Curator
@@ -267,20 +267,6 @@ def test_datasets_come_whole_or_by_pages(tmp_path: Path) -> None:
             assert pages == whole
             assert [one["name"] for one in whole] == [one.name for one in town.curator.policy.datasets.values()]
         assert town.call("ana", "GET", "/datasets", params={"after": "x"}).status_code == 422
-
-
-def test_claims_of_an_older_ledger_are_counted_once(tmp_path: Path) -> None:
-    for town in open_town(tmp_path, str(tmp_path / "budget.db"), Size(datasets=2, jobs=0, releases=40)):
-        before = town.get("olga", "/claims")
-        with town.curator.store.transaction() as transaction:  # as the migration leaves it
-            transaction.run("DELETE FROM claims")
-            transaction.run("DELETE FROM claim_words")
-            transaction.run("INSERT INTO claims_unread (dataset) SELECT dataset FROM chains")
-            transaction.run("UPDATE requests SET kind = NULL")
-        for _ in range(2):
-            Ledger(tmp_path / "budget.db", keys=tmp_path / "keys").close_connection()
-            assert town.get("olga", "/claims") == before
-        assert {line["kind"] for line in town.get("olga", "/releases")[0]} == {"release"}
 
 
 def test_a_job_of_a_long_design_is_stored_and_found_again(town: Town) -> None:

@@ -20,8 +20,7 @@ import chronodp as cdp
 from chronodp.ledger import Feeding, Gap, feeding_path, write_feeding
 from chronodp.service.tokens import add_token, revoke_token
 from tests.conftest import SCALE
-from tests.old_names import old_names, unseen
-from tests.service.town import API, COUNT, ROOT, House, free_port
+from tests.service.town import API, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number
 
 pytestmark = pytest.mark.processes
@@ -432,21 +431,6 @@ def test_names_are_never_read_as_html(visit: Visits) -> None:
     assert names[0] == "north"
     assert "<img src=x onerror=alert(1)>" in names[1]
     assert HOSTILE in page.slot("table").locator("td").all_text_contents()
-
-
-def test_ids_that_an_older_version_took_are_seen_and_not_obeyed(visit: Visits, house: House) -> None:
-    with old_names():
-        name = "a\u202e\x1b[2J\u2028b"
-        job = house.submit("ben", name, COUNT | {"epsilon": 0.11}).json()["id"]
-        assert house.finish("ben", job)["state"] == "done"
-    page = visit("olga")
-    for view in ("releases/meters", "budget/meters"):
-        page.open(view)
-        page.tab.get_by_text("a\\u{202e}\\u{1b}[2J\\u{2028}b").first.wait_for()
-        assert unseen(page.tab.locator("main").inner_text().replace("\t", "")) == []
-    number = house.get("ben", f"/jobs/{job}").json()["release"]
-    page.open(f"releases/meters/{number}")
-    page.slot("promise").get_by_text("\\u{202e}").wait_for()
 
 
 def test_goes_by_keyboard_and_keeps_the_colours_chosen(visit: Visits) -> None:

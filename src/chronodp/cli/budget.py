@@ -81,11 +81,7 @@ def open_budget(
             opened.open(dataset, unit=parse_unit(unit), accepts=tuple(accepts or ()), **terms)
         known = opened.status(dataset, analyst=analyst)
     name = shown(dataset + (f" for {analyst}" if analyst else ""))
-    terminal().print(
-        Text.assemble(
-            (name, "bold"), shown(f" is open. {known.guarantee} {known.budget.lifetime} {known.note}".rstrip())
-        )
-    )
+    terminal().print(Text.assemble((name, "bold"), shown(f" is open. {known.guarantee} {known.budget.lifetime}")))
 
 
 @budget.command()
@@ -148,36 +144,6 @@ def history(
 
 
 @budget.command()
-def affected(
-    as_json: Json = False,
-    keys: Keys = None,
-    ledger: Address = "budget.db",
-) -> None:
-    """List stored releases that mistakes of an older version may have touched, with what may be wrong and when.
-
-    What a release was read from is not stored: nothing here says that one is wrong, only that it may be. Budgets that
-    were charged wrongly are restated, and `chronodp budget status` has a note about them.
-
-    **Example**
-
-    `chronodp budget affected --ledger budget.db`
-    """
-    with existing_ledger(ledger, keys=keys) as opened:
-        found = opened.stored.affected()
-    if as_json:
-        print_json([one.to_dict() for one in found], indent=2)
-        return
-    console = terminal(soft_wrap=True)
-    for one in found:
-        console.print(
-            Text.assemble((shown(f"{one.dataset} {one.request}"), "bold"), f" of {one.issued:%Y-%m-%d %H:%M} UTC")
-        )
-        for reason in one.reasons:
-            console.print(f"  {shown(reason)}")
-    console.print(f"{len(found)} releases may be affected." if found else "No stored release can be affected.")
-
-
-@budget.command()
 def close(
     dataset: Dataset,
     yes: Yes = False,
@@ -222,15 +188,11 @@ def export(
 
 @budget.command()
 def restore(
-    since: Annotated[
-        list[Path] | None,
-        typer.Option(help="A chain exported after the backup: what it holds is charged. May be repeated."),
-    ] = None,
     complete: Annotated[
         bool,
         typer.Option(
             "--complete",
-            help="You declare that nothing was spent but what the backup, the keys and these chains know.",
+            help="You declare that nothing was spent but what the backup and the keys know.",
         ),
     ] = False,
     witness: Annotated[Path | None, typer.Option(help="The ledger's witness, if it has one.")] = None,
@@ -243,32 +205,28 @@ def restore(
 
     What was spent since the backup is not known to it, so every budget is booked as spent to its limit, in every period
     up to now, and later certificates say so. With `--complete` budgets stay as they are where the counts in the keys
-    file and the chains account for every charge.
+    file are those of the backup.
 
     **Examples**
 
     `chronodp budget restore --ledger budget.db`
 
-    `chronodp budget restore --since meters-chain.json --complete --yes`
+    `chronodp budget restore --complete --yes`
     """
-    from chronodp.cli.verify import read_chain
     from chronodp.ledger import FileWitness, restore as restore_ledger
 
     check_ledger_file(ledger)
-    chains = [read_chain(path) for path in since or ()]
     if not yes and not typer.confirm(f"Make the backup at {shown(ledger)} the ledger from now on?"):
         raise typer.Exit(1)
     elsewhere = None if witness is None else FileWitness(witness)
-    done = restore_ledger(ledger, keys=keys, witness=elsewhere, since=chains, complete=complete)
+    done = restore_ledger(ledger, keys=keys, witness=elsewhere, complete=complete)
     names = [dataset + (f" for {analyst}" if analyst else "") for dataset, analyst in done.booked]
     if as_json:
-        said = {"words": done.words, "booked": names, "recovered": done.recovered, "stopped": list(done.stopped)}
-        print_json(said, indent=2)
+        print_json({"words": done.words, "booked": names, "stopped": list(done.stopped)}, indent=2)
         return
     console = terminal(soft_wrap=True)
     console.print(shown(f"Later certificates say: {done.words}."))
     console.print(shown(f"Booked as spent to the limit: {', '.join(names) or 'nothing'}."))
-    console.print(f"Certificates taken over: {done.recovered}.")
     if done.stopped:
         console.print(shown(f"Streams that cannot go on: {', '.join(done.stopped)}."))
 
@@ -281,8 +239,6 @@ def _show(console: Console, one: Status) -> None:
     bar = (("█" * used, colour), ("░" * (width - used), "dim"))
     console.print(Text.assemble((shown(name), "bold"), "  ", *bar, f" {1 - one.share:.1%} left"))
     console.print(shown(f"{one.guarantee} {one.budget.lifetime}"))
-    if one.note:
-        console.print(Text(shown(one.note), "yellow"))
     table = Table("counted in", "spent", "limit", "one more of up to")
     for part in one.told:
         table.add_row(part.name, f"{part.spent:.4g}", f"{part.limit:.4g}", f"{part.left:.4g}")

@@ -95,9 +95,9 @@ class Facts:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know of restored ledgers and of what older versions charged, each once."""
+        """What to know of restored ledgers, each once."""
         links = (one.link.restored for one in self.published)
-        return tuple(dict.fromkeys(said for said in (self.restored, *links, self.status.note) if said))
+        return tuple(dict.fromkeys(said for said in (self.restored, *links) if said))
 
     @property
     def _units(self) -> tuple[Any, ...]:

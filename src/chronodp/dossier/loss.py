@@ -64,8 +64,7 @@ def loss_of(statuses: Sequence[Status]) -> Loss:
     forever = all(status.budget.renews is None for status in statuses)
     terms = [some[0].budget for some in by_payer.values()]
     most = (math.fsum(one.epsilon for one in terms), min(1.0, math.fsum(one.delta for one in terms)))
-    over = any(status.overspent for status in statuses)
-    return Loss(epsilon, delta, theorem, most if forever and not over else None, _note(budget.rule))
+    return Loss(epsilon, delta, theorem, most if forever else None, _note(budget.rule))
 
 
 def _spent(statuses: Sequence[Status]) -> tuple[float, float, str]:

@@ -50,8 +50,7 @@ from chronodp.ledger.keys import (
     check_signature as check_signature,
 )
 from chronodp.ledger.ledger import Ledger, Wanted as Wanted, check_ledger as check_ledger, open_all as open_all
-from chronodp.ledger.migrations import migrate as migrate
-from chronodp.ledger.names import check_name as check_name, check_new_name as check_new_name
+from chronodp.ledger.names import check_name as check_name
 from chronodp.ledger.numbers import (
     MOST_CELLS as MOST_CELLS,
     MOST_LISTED as MOST_LISTED,
@@ -78,6 +77,7 @@ from chronodp.ledger.stored import (
     StoredStream as StoredStream,
 )
 from chronodp.ledger.streams import Opening as Opening, StreamState as StreamState
+from chronodp.ledger.tables import make_tables as make_tables
 from chronodp.ledger.witness import FileWitness, Witness
 
 __all__ = [

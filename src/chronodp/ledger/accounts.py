@@ -10,9 +10,9 @@ from chronodp.errors import BudgetConflict, UnknownBudget
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.filters import Amounts
 from chronodp.ledger.meanings import Known, read_meaning, with_meaning
-from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.names import check_account
 from chronodp.ledger.store import Transaction
+from chronodp.ledger.tables import SPENT
 from chronodp.privacy import load
 
 __all__ = [

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from chronodp.errors import InvalidArgument
-from chronodp.ledger.migrations import migrate
 from chronodp.ledger.store import Store
+from chronodp.ledger.tables import make_tables
 
 __all__ = ["find_file", "open_store"]
 
@@ -27,7 +27,7 @@ def find_file(address: str) -> Path | None:
 
 
 def open_store(address: str, *, timeout: float) -> Store:
-    """Return the store at a path or at a ``postgresql://`` address, its tables brought up to date."""
+    """Return the store at a path or at a ``postgresql://`` address, its tables made if it is new."""
     path = find_file(address)
     if path is None:
         from chronodp.ledger.postgres import PostgresStore
@@ -38,7 +38,7 @@ def open_store(address: str, *, timeout: float) -> Store:
 
         store = SQLiteStore(path, timeout=timeout)
     try:
-        migrate(store)
+        make_tables(store)
     except BaseException:
         store.close()
         raise

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.filters import Amounts
-from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.store import Transaction
+from chronodp.ledger.tables import SPENT
 
 __all__ = ["book_periods", "fill_account", "start_account"]
 

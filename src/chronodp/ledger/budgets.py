@@ -21,12 +21,12 @@ from chronodp.ledger.accounts import (
 )
 from chronodp.ledger.askers import asked_by
 from chronodp.ledger.budget import Budget, Part
-from chronodp.ledger.meanings import Known, Meaning, read_meaning, read_meanings, with_meaning, write_meaning
-from chronodp.ledger.migrations import SPENT
-from chronodp.ledger.names import check_name, check_new_name
+from chronodp.ledger.meanings import Known, read_meanings, with_meaning, write_meaning
+from chronodp.ledger.names import check_account, check_name
 from chronodp.ledger.requests import unreleased
 from chronodp.ledger.status import Status, make_status, share_of
 from chronodp.ledger.store import Transaction
+from chronodp.ledger.tables import SPENT
 from chronodp.privacy import Cost, Unit, dump, load, microseconds_of, to_document
 from chronodp.privacy.units import uncalled
 
@@ -91,16 +91,11 @@ def open_budget(transaction: Transaction, dataset: str, analyst: str, budget: Bu
     A unit that leaves its meaning open fits whatever that turned out to be. One that says what the terms left open, and
     no charge has said otherwise, is the owner's word for all that was charged so far.
     """
-    check_name("dataset", dataset)
-    new = transaction.run(
-        "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING "
-        "RETURNING dataset",
+    check_account(dataset, analyst)
+    transaction.run(
+        "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (dataset, analyst, _written(budget), now()),
     )
-    if new and analyst:
-        check_new_name("analyst", analyst)
-    elif new:
-        check_new_name("dataset", dataset)
     known = find_known(transaction, dataset, analyst)
     if known.meant != budget:
         _check_terms(transaction, dataset, known, budget)
@@ -140,7 +135,7 @@ def _same_but_meaning(known: Known, budget: Budget) -> bool:
 
 def _say(transaction: Transaction, dataset: str, budget: Budget) -> Known:
     """Write the owner's word for what a dataset's unit means into its terms, and into those of its parts."""
-    write_meaning(transaction, dataset, Meaning(budget.unit))  # waits for a first charge that is under way
+    write_meaning(transaction, dataset, budget.unit)  # waits for a first charge that is under way
     known = find_known(transaction, dataset, "")
     if known.meant.unit.said and uncalled(known.meant.unit) != uncalled(budget.unit):
         return known
@@ -248,9 +243,7 @@ def read_shares(transaction: Transaction, datasets: Sequence[str]) -> dict[str, 
 
 def read_status(transaction: Transaction, dataset: str, analyst: str, period: str) -> Status:
     """Return what is spent of a budget and what still fits; of one that renews, in a period or the newest."""
-    opened = find_budget(transaction, dataset, analyst)
-    meaning = read_meaning(transaction, dataset)
-    budget = with_meaning(opened, meaning).meant
+    budget = find_known(transaction, dataset, analyst).meant
     if period and budget.renews is None:
         raise InvalidArgument("period", period, "left out: this budget does not renew")
     if budget.renews is not None:
@@ -266,7 +259,6 @@ def read_status(transaction: Transaction, dataset: str, analyst: str, period: st
         unreleased=unreleased(transaction, dataset),
         since=first_day(transaction, dataset, analyst) if budget.renews is None else None,
         today=day_of(now()),
-        note=meaning.note if meaning else "",
     )
 
 

@@ -7,20 +7,16 @@ and where the argument stands. Counts are raised in the transaction of the relea
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
-from chronodp.errors import CertificateInvalid
 from chronodp.ledger.askers import asker_of
-from chronodp.ledger.certificates import SignedLink, digest
-from chronodp.ledger.store import Store, Transaction
+from chronodp.ledger.certificates import digest
+from chronodp.ledger.store import Transaction
 from chronodp.privacy import Certificate
 
-__all__ = ["ClaimCount", "ClaimWords", "count_claim", "count_unread", "list_claims"]
-
-_READ = 1_000  # certificates at a time
+__all__ = ["ClaimCount", "ClaimWords", "count_claim", "list_claims"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +51,6 @@ def count_claim(transaction: Transaction, dataset: str, request: str, certificat
     _add(transaction, dataset, asker_of(request), claim, words, 1)
 
 
-def count_unread(store: Store) -> None:
-    """Count, once, what was released before claims were counted."""
-    with store.snapshot() as transaction:
-        waiting = [row[0] for row in transaction.run("SELECT dataset FROM claims_unread ORDER BY dataset")]
-    for dataset in waiting:
-        with store.transaction() as transaction:
-            # The row of the chain keeps releases out until the commit: each is counted here, or by whoever writes it.
-            transaction.run("UPDATE chains SET number = number WHERE dataset = ?", (dataset,))
-            taken = transaction.run("DELETE FROM claims_unread WHERE dataset = ? RETURNING dataset", (dataset,))
-            if taken:  # of two processes at once one finds the row
-                _count_chain(transaction, dataset)
-
-
 def list_claims(
     transaction: Transaction,
     *,
@@ -98,27 +81,6 @@ def list_claims(
         (*parameters, limit),
     )
     return [ClaimCount(row[0], ClaimWords(**json.loads(row[1])), int(row[2])) for row in rows]
-
-
-def _count_chain(transaction: Transaction, dataset: str) -> None:
-    counts: Counter[tuple[str, str, str]] = Counter()
-    number = 0
-    while rows := transaction.run(
-        "SELECT r.link, l.body, l.signature, r.request FROM requests r JOIN links l ON l.dataset = r.dataset "
-        "AND l.number = r.link WHERE r.dataset = ? AND r.link > ? ORDER BY r.link LIMIT ?",
-        (dataset, number, _READ),
-    ):
-        for _, body, signature, request in rows:
-            try:
-                said = SignedLink(body, signature).outline
-            except CertificateInvalid:  # what cannot be read claims nothing
-                continue
-            words = ClaimWords(said.mechanism, said.unit, said.theorem, said.precision, said.argument)
-            counts[asker_of(request), *_written(words)] += 1
-        number = int(rows[-1][0])
-    # In one order, whoever counts: of two that add the same words in other orders each would wait for the other.
-    for (who, claim, written), count in sorted(counts.items(), key=lambda counted: counted[0][1]):
-        _add(transaction, dataset, who, claim, written, count)
 
 
 def _add(transaction: Transaction, dataset: str, who: str, claim: str, words: str, count: int) -> None:

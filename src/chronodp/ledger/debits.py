@@ -9,7 +9,6 @@ It carries "A crowd" of ``docs/explanation/proofs/ledger.md``, and *Other units*
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import math
 from dataclasses import dataclass, replace
@@ -24,10 +23,10 @@ from chronodp.ledger.budget import Budget, Dates, check_dates
 from chronodp.ledger.filters import CAP, Amounts, Filter
 from chronodp.ledger.in_epsilon import Told, apart, in_epsilon, open_sums, tell
 from chronodp.ledger.meanings import Known, settle
-from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.names import check_account
 from chronodp.ledger.store import Transaction
-from chronodp.privacy import FIRST, LAST, Cost, Unit, check_cost, check_text, dump, microseconds_of, price
+from chronodp.ledger.tables import SPENT
+from chronodp.privacy import FIRST, LAST, Cost, Unit, check_cost, check_text, dump, price
 from chronodp.privacy.units import StretchUnit, check_unit
 
 __all__ = ["Charge", "Spend", "Terms", "check_fits", "debit"]
@@ -54,14 +53,6 @@ class Spend:
         check_text("purpose", self.purpose, private=True)
         if self.dates is not None:
             check_dates(self.dates)
-
-    @property
-    def instants(self) -> tuple[int | None, int | None]:
-        """When the data begin and end, in microseconds since 1970, UTC, if that is known to the moment."""
-        first, end = self.dates or (None, None)
-        if isinstance(first, dt.datetime) and isinstance(end, dt.datetime):
-            return microseconds_of(first), microseconds_of(end)
-        return None, None
 
     @property
     def years(self) -> tuple[int, int] | None:
@@ -232,9 +223,9 @@ def _charge(transaction: Transaction, known: Known, spend: Spend, analyst: str, 
         raise _exhausted(spent_in(transaction, budget, *key)[0], budget, key, priced)
     number, made = (int(part) for part in rows[0])
     transaction.run(
-        "INSERT INTO charges (dataset, analyst, period, number, cost, unit, amounts, purpose, made, begins, ends) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*key, number, *priced.documents, spend.purpose, made, *spend.instants),
+        "INSERT INTO charges (dataset, analyst, period, number, cost, unit, amounts, purpose, made) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*key, number, *priced.documents, spend.purpose, made),
     )
     return Charge(*key, number, amounts)
 

@@ -10,11 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from chronodp.errors import CertificateInvalid, KeysMismatch, LedgerUnavailable
+from chronodp.errors import KeysMismatch
 from chronodp.ledger.accounts import now
-from chronodp.ledger.certificates import SignedLink
-from chronodp.ledger.keyfile import KeyFile, create_keys, name_ledger, read_keys
-from chronodp.ledger.keys import Keys, check_signature, state_context
+from chronodp.ledger.keyfile import KeyFile, create_keys, read_keys
 from chronodp.ledger.restoration import read_restoration
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.watch import seen_generation
@@ -50,7 +48,7 @@ def read_identity(transaction: Transaction) -> Identity | None:
 def check_beside(database: Path, keys: Path) -> None:
     """Refuse to make a ledger beside keys that have served one: its database was lost or moved."""
     found = read_keys(keys)  # before the database is looked for: whoever makes both makes the keys' marks last
-    if found is not None and not _unused(found) and not (database.exists() and database.stat().st_size):
+    if found is not None and found.used and not (database.exists() and database.stat().st_size):
         raise KeysMismatch(_lost(database.name, keys))
 
 
@@ -74,47 +72,38 @@ def establish(
     file = read_keys(keys)
     if file is None:
         raise KeysMismatch(f"there are no keys at {keys.name}, and this ledger has some: {_MEND}")
-    if file.keys.public != identity.public_key or file.ledger not in (None, identity.ledger):
+    if file.keys.public != identity.public_key or file.ledger != identity.ledger:
         raise KeysMismatch(f"the keys in {keys.name} are those of another ledger: {_MEND}")
-    if file.ledger is None:  # a copy that was made before the ledger had an id
-        name_ledger(file, identity.ledger)
     return identity, file
 
 
 def adopt(store: Store, keys: Path | None, reached: Callable[[str], None]) -> tuple[Identity | None, KeyFile | None]:
-    """Do as `establish`, but let a backup that 0.1.0 made have the identity of the ledger that its keys serve now."""
+    """Do as `establish`, but let a backup from before its ledger had keys have the identity that these keys know."""
     file = None if keys is None else read_keys(keys)
-    if file is not None and file.used and file.ledger is not None:
+    if file is not None and file.used:
         with store.transaction() as transaction:
             transaction.alone()
             if read_identity(transaction) is None:
-                _check_made_by(transaction, file)
+                _check_unsigned(transaction)
                 _write(transaction, Identity(file.ledger, file.keys.public, seen_generation(file.marks), ""))
     return establish(store, keys, reached)
 
 
 def _introduce(transaction: Transaction, path: Path, reached: Callable[[str], None]) -> Identity:
-    """Give a ledger its identity: a new one, or one that 0.1.0 made. The keys are on disk before it is committed."""
-    file = read_keys(path)
-    if file is None:
-        if _sealed(transaction):
-            raise KeysMismatch(f"there are no keys at {path.name}, and this ledger holds what was signed: {_MEND}")
-        file = create_keys(path, os.urandom(16).hex())
-    elif not _unused(file) and not transaction.run("SELECT 1 FROM budgets LIMIT 1"):
+    """Give a ledger its identity. The keys are on disk before it is committed."""
+    _check_unsigned(transaction)
+    # A file that was never used is that of a process that died right here.
+    file = read_keys(path) or create_keys(path, os.urandom(16).hex())
+    if file.used and not transaction.run("SELECT 1 FROM budgets LIMIT 1"):
         raise KeysMismatch(_lost("the ledger", path))
-    _check_made_by(transaction, file)
     if file.used:
         raise KeysMismatch(
-            f"the keys in {path.name} serve a ledger with an id, and this one was made by 0.1.0: it is an old copy of "
-            "that ledger, or another. Put that ledger here, or `chronodp budget restore`; give another ledger a file "
-            "with the first line of these keys"
+            f"the keys in {path.name} serve a ledger, and this one has no keys yet: it is another, or a backup of that "
+            "ledger from before it had them. Put that ledger here, or `chronodp budget restore`; give another ledger "
+            "keys of its own"
         )
-    # An id in a file that was never used is that of a process that died right here.
-    ledger = file.ledger or os.urandom(16).hex()
-    if file.ledger is None:
-        name_ledger(file, ledger)
     reached("keys written")
-    identity = Identity(ledger, file.keys.public, 1, "")
+    identity = Identity(file.ledger, file.keys.public, 1, "")
     _write(transaction, identity)
     return identity
 
@@ -126,39 +115,10 @@ def _write(transaction: Transaction, identity: Identity) -> None:
     )
 
 
-def _unused(file: KeyFile) -> bool:
-    return file.ledger is not None and not file.used
-
-
-def _check_made_by(transaction: Transaction, file: KeyFile) -> None:
-    if _sealed(transaction) and not _made_by(transaction, file.keys):
-        raise KeysMismatch(f"the keys in {file.path.name} did not sign the newest release of this ledger: {_MEND}")
-
-
-def _sealed(transaction: Transaction) -> bool:
-    return any(transaction.run(f"SELECT 1 FROM {table} LIMIT 1") for table in ("links", "streams"))
-
-
-def _made_by(transaction: Transaction, keys: Keys) -> bool:
-    """Return whether keys signed the newest link; of a ledger with none, whether they sealed a stream."""
-    rows = transaction.run(
-        "SELECT l.body, l.signature FROM links l JOIN chains c ON c.dataset = l.dataset AND c.number = l.number"
-    )
-    links = [SignedLink(row[0], row[1]) for row in rows]
-    if links:
-        newest = max(links, key=lambda signed: signed.link.issued)
-        try:
-            check_signature(keys.public, newest.signature, newest.body.encode())
-        except CertificateInvalid:
-            return False
-        return True
-    for name, step, state in transaction.run("SELECT name, step, state FROM streams LIMIT 50"):
-        try:
-            keys.unseal(state, state_context(name, int(step)))
-        except LedgerUnavailable:
-            continue
-        return True
-    return False
+def _check_unsigned(transaction: Transaction) -> None:
+    """Refuse a database that holds what was signed or sealed, and not whose it is: something took that away."""
+    if any(transaction.run(f"SELECT 1 FROM {table} LIMIT 1") for table in ("links", "streams")):
+        raise KeysMismatch("this ledger holds what was signed, and not by whom: it is damaged. Put a copy back")
 
 
 def _lost(what: str, keys: Path) -> str:

@@ -14,7 +14,7 @@ from chronodp.ledger.marks import MarkFile
 from chronodp.ledger.ownership import create_private, sync_folder, tighten
 from chronodp.reading import parse_json
 
-__all__ = ["KeyFile", "create_keys", "holds_keys", "name_ledger", "read_keys"]
+__all__ = ["KeyFile", "create_keys", "holds_keys", "read_keys"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class KeyFile:
     Attributes:
         path: where it is.
         keys: both keys.
-        ledger: the id of the ledger that they serve; None in a file of 0.1.0.
+        ledger: the id of the ledger that they serve.
         used: whether that ledger was ever seen.
     """
 
     path: Path
     keys: Keys
-    ledger: str | None
+    ledger: str
     used: bool
 
     @property
@@ -51,22 +51,10 @@ def read_keys(path: Path) -> KeyFile | None:
     head = _parsed(first)
     try:
         keys = Keys.from_dict(head)
-    except ValueError:
+        ledger = str(head["ledger"])
+    except (ValueError, KeyError):
         raise LedgerUnavailable(f"{path.name} does not hold a ledger's keys") from None
-    said = [found for found in (head, *map(_parsed, lines)) if isinstance(found, dict)]
-    ids = [found["ledger"] for found in said if isinstance(found.get("ledger"), str)]
-    return KeyFile(path, keys, ids[0] if ids else None, used=any("saw" in found for found in said))
-
-
-def name_ledger(file: KeyFile, ledger: str) -> None:
-    """Write into a keys file of 0.1.0 whose it is."""
-    try:
-        with file.path.open("ab") as added:
-            added.write(b"\n" + json.dumps({"ledger": ledger}).encode())
-            added.flush()
-            os.fsync(added.fileno())
-    except OSError:
-        raise LedgerUnavailable(f"the keys file {file.path.name} cannot be written") from None
+    return KeyFile(path, keys, ledger, used=any(isinstance(one, dict) and "saw" in one for one in map(_parsed, lines)))
 
 
 def create_keys(path: Path, ledger: str) -> KeyFile:

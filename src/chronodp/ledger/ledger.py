@@ -12,17 +12,15 @@ from chronodp.ledger import budgets
 from chronodp.ledger.budget import Budget, Collusion, Dates, Part, Renewal
 from chronodp.ledger.budgets import Entry, EntryPlace
 from chronodp.ledger.chains import LedgerChains
-from chronodp.ledger.claims import count_unread
 from chronodp.ledger.debits import Charge, Spend, check_fits, debit
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.issues import LedgerIssues
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.names import check_name, check_new_name
+from chronodp.ledger.names import check_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import open_checked
 from chronodp.ledger.overview import budgets_html, budgets_text
 from chronodp.ledger.requests import LedgerRequests, is_made
-from chronodp.ledger.restated import restate
 from chronodp.ledger.spending import Spending, read_spending
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
@@ -77,8 +75,6 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
         wait = check_positive("timeout", timeout)
         self._opened = open_checked(address, keys=keys, witness=witness, timeout=wait, reached=reached)
         self._store, self._watch = self._opened.store, self._opened.watch
-        restate(self._store)
-        count_unread(self._store)
 
     def __repr__(self) -> str:
         return f"Ledger({self._called!r})"
@@ -246,8 +242,6 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
             check_name("request", request)
         with self._store.snapshot() as transaction:
             if request is None or not is_made(transaction, dataset, request):
-                if request is not None:
-                    check_new_name("request", request)
                 after = check_fits(transaction, spend)
                 check_room(self._store, cells)
                 return after

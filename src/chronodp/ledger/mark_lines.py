@@ -14,10 +14,7 @@ from typing import Any
 from chronodp.errors import UnknownDocument
 from chronodp.reading import parse_json
 
-__all__ = ["TOTAL", "content_of", "highest_of", "numbers_of", "parsed_lines", "raise_to"]
-
-TOTAL = '["charges"]'
-"""The counter of all charges together: what a service of 0.1.0 witnessed."""
+__all__ = ["content_of", "highest_of", "numbers_of", "parsed_lines", "raise_to"]
 
 
 def content_of(descriptor: int, size: int) -> bytes:
@@ -58,13 +55,8 @@ def parsed_lines(content: bytes) -> Iterator[Any]:
 
 def numbers_of(line: Any) -> dict[str, int]:
     """Return the marks in a line."""
-    if type(line) is int:
-        return {TOTAL: line}
-    if not isinstance(line, dict):
-        return {}
-    if isinstance(line.get("saw"), dict):
-        line = line["saw"]
-    return {name: number for name, number in line.items() if type(number) is int}
+    saw = line.get("saw") if isinstance(line, dict) else None
+    return {name: number for name, number in saw.items() if type(number) is int} if isinstance(saw, dict) else {}
 
 
 def raise_to(highest: dict[str, int], numbers: Mapping[str, int]) -> None:

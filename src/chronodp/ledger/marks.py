@@ -7,8 +7,7 @@ name. A file that has grown is written anew, with one line of marks, under a loc
 Room for a line is set aside as blanks before what it counts is committed, and the line is then written over them:
 a disk that fills up in between cannot take it back ("What could fail after a debit").
 
-Keys files and witnesses have this form, behind whatever else they begin with. Read as well: witnesses of 0.1.0, which
-were one table of steps, or one number of charges a line.
+Keys files and witnesses have this form, behind whatever else they begin with.
 
 It carries *Many writers, and power* under "A ledger that knows itself" in ``docs/explanation/proofs/ledger.md``. A keys
 file, with ⏎ for the end of a line:
@@ -32,7 +31,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable
-from chronodp.ledger.mark_lines import TOTAL, content_of, highest_of, parsed_lines, raise_to
+from chronodp.ledger.mark_lines import content_of, highest_of, parsed_lines, raise_to
 from chronodp.ledger.ownership import create_private, sync_folder, tighten
 from chronodp.randomness import Lineage
 
@@ -41,7 +40,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["TOTAL", "MarkFile", "Room"]
+__all__ = ["MarkFile", "Room"]
 
 _LARGE = 2**19  # bytes, from which a file is written anew
 _PAUSE = 1.0  # seconds from one sync to the next, where the caller does not ask for its own

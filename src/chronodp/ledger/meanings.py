@@ -11,7 +11,6 @@ added to them.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -19,25 +18,7 @@ from chronodp.ledger.budget import Budget
 from chronodp.ledger.store import Transaction
 from chronodp.privacy import Unit, dump, load
 
-__all__ = ["UNREAD", "Known", "Meaning", "read_meaning", "read_meanings", "settle", "with_meaning", "write_meaning"]
-
-UNREAD = 0
-"""When a dataset's meaning was written that is still to be read from what older versions charged."""
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What the charges of a dataset turned out to mean.
-
-    Attributes:
-        unit: the budget's unit with its meaning; as it was opened if charges say none.
-        timezone: whose clocks renewals follow; empty for the terms' own.
-        note: what the owner should know; empty if nothing.
-    """
-
-    unit: Unit
-    timezone: str = ""
-    note: str = ""
+__all__ = ["Known", "read_meaning", "read_meanings", "settle", "with_meaning", "write_meaning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +36,22 @@ class Known:
     settled: bool
 
 
-def with_meaning(budget: Budget, meaning: Meaning | None) -> Known:
-    """Return a budget with what is known of its meaning."""
-    if meaning is None:
+def with_meaning(budget: Budget, unit: Unit | None) -> Known:
+    """Return a budget with what is known of its unit."""
+    if unit is None or budget.unit.said:
         return Known(budget, budget, budget.unit.said)
-    zone = meaning.timezone or budget.timezone
-    unit = budget.unit if budget.unit.said else meaning.unit
-    return Known(budget, replace(budget, unit=unit, timezone=zone), settled=True)
+    return Known(budget, replace(budget, unit=unit), settled=True)
 
 
-def read_meaning(transaction: Transaction, dataset: str) -> Meaning | None:
-    """Return what the charges of a dataset turned out to mean; None while nothing was said."""
-    rows = transaction.run(
-        "SELECT unit, timezone, note FROM meanings WHERE dataset = ? AND made > ?", (dataset, UNREAD)
-    )
-    return Meaning(_unit(rows[0][0]), rows[0][1], rows[0][2]) if rows else None
+def read_meaning(transaction: Transaction, dataset: str) -> Unit | None:
+    """Return the unit of a dataset as its charges have it; None while nothing was said."""
+    rows = transaction.run("SELECT unit FROM meanings WHERE dataset = ?", (dataset,))
+    return _unit(rows[0][0]) if rows else None
 
 
-def read_meanings(transaction: Transaction) -> dict[str, Meaning]:
+def read_meanings(transaction: Transaction) -> dict[str, Unit]:
     """Return the same of every dataset of which something was said."""
-    rows = transaction.run("SELECT dataset, unit, timezone, note FROM meanings WHERE made > ?", (UNREAD,))
-    return {row[0]: Meaning(_unit(row[1]), row[2], row[3]) for row in rows}
+    return {row[0]: _unit(row[1]) for row in transaction.run("SELECT dataset, unit FROM meanings")}
 
 
 def settle(transaction: Transaction, dataset: str, known: Known, charged: Unit) -> Known:
@@ -85,16 +61,13 @@ def settle(transaction: Transaction, dataset: str, known: Known, charged: Unit) 
     shown = known.opened.unit.meant_by(charged)
     if shown is None:
         return known
-    write_meaning(transaction, dataset, Meaning(shown))
+    write_meaning(transaction, dataset, shown)
     return with_meaning(known.opened, read_meaning(transaction, dataset))
 
 
-def write_meaning(transaction: Transaction, dataset: str, meaning: Meaning) -> None:
+def write_meaning(transaction: Transaction, dataset: str, unit: Unit) -> None:
     """Write what a dataset's charges mean, unless it stands there."""
-    transaction.run(
-        "INSERT INTO meanings (dataset, unit, timezone, note, made) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (dataset, dump(meaning.unit), meaning.timezone, meaning.note, time.time_ns() // 1000),
-    )
+    transaction.run("INSERT INTO meanings (dataset, unit) VALUES (?, ?) ON CONFLICT DO NOTHING", (dataset, dump(unit)))
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,7 @@ from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
 from chronodp.ledger.accounts import now
 from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
 from chronodp.ledger.claims import count_claim
-from chronodp.ledger.names import check_new_name
+from chronodp.ledger.names import check_name
 from chronodp.ledger.numbers import Written, check_parts
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Store, Transaction
@@ -79,7 +79,7 @@ def take_request(
     transaction: Transaction, dataset: str, request: str, fingerprint: str, *, debit: str | None = None
 ) -> None:
     """Write a request that is new, without a release."""
-    check_new_name("request", request)
+    check_name("request", request)
     taken = transaction.run(
         "INSERT INTO requests (dataset, request, fingerprint, made, debit) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING RETURNING request",

@@ -6,11 +6,9 @@ between two calls here.
 
 from __future__ import annotations
 
-import datetime as dt
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 
 from chronodp.errors import LedgerSetBack, LedgerUnavailable, RequestConflict
 from chronodp.ledger.accounts import read_terms
@@ -51,7 +49,6 @@ class LedgerRequests:
         analyst: str = "",
         dates: Dates | None = None,
         openings: tuple[Opening, ...] = (),
-        formerly: Cost | None = None,
         cells: int = 0,
     ) -> Fulfilled:
         """Debit, then let ``produce`` draw, then store and sign; the same request again returns what was stored.
@@ -76,8 +73,6 @@ class LedgerRequests:
             analyst: whose part of the budget pays.
             dates: when the data begin and end, for a budget that renews: moments with an offset, or days on its clocks.
             openings: streams that the same cost pays for; they are opened with the debit, all or nothing.
-            formerly: what an earlier version charged for the same plan, if not ``cost``; it is never charged now, and
-                lets a request that was paid so find what was stored.
             cells: how many numbers the release will hold at most, for which room is set aside.
         """
         check_name("request", request)
@@ -87,16 +82,12 @@ class LedgerRequests:
         opened = self._opened
         _ = opened.own_keys  # without which nothing is spent that could not be signed
         store, watch, reached = opened.store, opened.watch, opened.reached
-        fingerprint = _fingerprint(plan, source, spend, dump(spend.unit), _moments(spend.dates))
-        # A request that 0.1.0 fulfilled did not say what its unit means, gave days on the data's own clocks, and may
-        # have been charged by another cost.
-        charged_as = spend if formerly is None else replace(spend, cost=formerly)
-        before = _fingerprint(plan, source, charged_as, dump(spend.unit.unsaid()), str(_days(spend.dates)))
+        fingerprint = _fingerprint(plan, source, spend)
         charged: Mapping[str, int] = {}
         rooms: Rooms = (None, None)
         room = _room(cells, plan, openings)
         with _doubting(opened, spend.dataset, request) as known_by, store.transaction() as transaction:
-            stored = _stored(opened, transaction, spend.dataset, request, (fingerprint, before), produce)
+            stored = _stored(opened, transaction, spend.dataset, request, fingerprint, produce)
             if stored is None:
                 check_room(store, cells)
                 transaction.set_aside(room)
@@ -170,22 +161,11 @@ def _store(opened: Opened, drawn: Drawn) -> Fulfilled:
     return Fulfilled(drawn.written.text, signed, repeated=False, parts=drawn.written.parts)
 
 
-def _fingerprint(plan: str, source: str, spend: Spend, unit: str, dates: str) -> str:
+def _fingerprint(plan: str, source: str, spend: Spend) -> str:
     """Return what identifies a request. Fields cannot run into each other: each is digested alone first."""
-    parts = (plan, source, dump(spend.cost), unit, spend.analyst, dates)
+    dates = None if spend.dates is None else tuple(moment.isoformat() for moment in spend.dates)
+    parts = (plan, source, dump(spend.cost), dump(spend.unit), spend.analyst, str(dates))
     return digest("".join(digest(part) for part in parts))
-
-
-def _moments(dates: Dates | None) -> str:
-    return str(None if dates is None else tuple(moment.isoformat() for moment in dates))
-
-
-def _days(dates: Dates | None) -> Dates | None:
-    """Return the days on their own clocks of data that lie between two moments."""
-    if dates is None or not isinstance(dates[0], dt.datetime) or not isinstance(dates[1], dt.datetime):
-        return dates
-    last = (dates[1].astimezone(dt.UTC) - dt.timedelta(microseconds=1)).astimezone(dates[1].tzinfo)
-    return dates[0].date(), last.date() + dt.timedelta(days=1)
 
 
 def _take(opened: Opened, transaction: Transaction, spend: Spend, openings: tuple[Opening, ...]) -> dict[str, int]:
@@ -268,14 +248,14 @@ def _stored(
     transaction: Transaction,
     dataset: str,
     request: str,
-    fingerprints: tuple[str, ...],
+    fingerprint: str,
     produce: Produce | Staged,
 ) -> Fulfilled | Drawn | tuple[str, ...] | None:
     """Return what there is of a request: its release, stored or drawn, or the choices so far; None if it is new."""
     found = find_release(transaction, dataset, request)
     if found is None:
         return None
-    if found.fingerprint not in fingerprints:
+    if found.fingerprint != fingerprint:
         raise RequestConflict(
             f"request {request!r} was made before for another plan, source or cost: choose another request id"
         )

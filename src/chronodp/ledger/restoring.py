@@ -1,29 +1,26 @@
 """Going on from a backup: what nobody can know any more counts as spent, and later certificates say so.
 
-Two sources tell what was charged after the backup was made: the marks in the keys file, which count charges, and
-signed chains that were exported, which hold costs. Neither proves that there was nothing else: a keys file may come
-from a backup too, and a chain knows no stream and no charge without a release. So by default every budget is booked as
-spent to its limit. Only if the owner declares that the marks and the certificates are all there is, what they account
-for is left as it is. The argument stands in ``docs/explanation/proofs/ledger.md``, *Restoring a backup*.
+What was charged after the backup was made is counted by the marks in the keys file, and what it cost stands nowhere.
+Marks do not prove that there was nothing else: a keys file may come from a backup too. So by default every budget is
+booked as spent to its limit. Only if the owner declares that the marks are all there is, budgets of which they count no
+more than the backup holds are left as they are. The argument stands in ``docs/explanation/proofs/ledger.md``,
+*Restoring a backup*.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from chronodp.errors import CertificateInvalid, InvalidArgument, KeysMismatch, LedgerError, UnsupportedCost
+from chronodp.errors import KeysMismatch
 from chronodp.ledger.accounts import now, read_terms
 from chronodp.ledger.booking import book_periods, fill_account
 from chronodp.ledger.budget import Budget
-from chronodp.ledger.certificates import Link, SignedLink, verify_chain
-from chronodp.ledger.debits import Spend, debit
-from chronodp.ledger.identity import Identity, adopt
+from chronodp.ledger.identity import adopt
 from chronodp.ledger.opening import open_unchecked
-from chronodp.ledger.releases import read_chain
 from chronodp.ledger.restoration import describe_restoration
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.watch import Reached, charge_counter, stream_counter, unheard
@@ -42,13 +39,11 @@ class Restored:
     Attributes:
         words: what every later certificate says.
         booked: budgets, as (dataset, analyst), whose present periods count as spent to their limit.
-        recovered: how many certificates were taken over from chains.
         stopped: streams that cannot go on, since steps may have been announced that the backup does not know.
     """
 
     words: str
     booked: tuple[tuple[str, str], ...]
-    recovered: int
     stopped: tuple[str, ...]
 
 
@@ -57,7 +52,6 @@ def restore(
     *,
     keys: str | Path | None = None,
     witness: Witness | None = None,
-    since: Sequence[Sequence[SignedLink]] = (),
     complete: bool = False,
     timeout: float = 10.0,
     reached: Reached = unheard,
@@ -70,9 +64,8 @@ def restore(
         address: of the database that was put back.
         keys: the owner's keys; by default beside a SQLite file.
         witness: kept elsewhere, if the ledger has one; one without marks is new, and kept from now on.
-        since: chains exported after the backup, each whole and of one dataset; what they add is charged.
-        complete: the owner declares that nothing was charged but what the backup, the keys' marks and these chains
-            know. Budgets that they account for stay as they are. Without, every budget counts as spent to its limit.
+        complete: the owner declares that nothing was charged but what the backup and the keys' marks know. Budgets
+            that have all their charges stay as they are. Without, every budget counts as spent to its limit.
         timeout: seconds to wait for other writers.
         reached: called with the name of each gap that a crash could fall into; for tests of crashes.
     """
@@ -86,7 +79,7 @@ def restore(
         seen = opened.watch.at(newest).seen()
         with opened.store.transaction() as transaction:
             transaction.alone()
-            done = _restore(transaction, opened.identity, newest + 1, seen, since, complete=complete)
+            done = _restore(transaction, newest + 1, seen, complete=complete)
             reached("restoration written")
         reached("restoration committed")
         # A crash here leaves a restored ledger whose marks are behind: the next to open it makes up for that. Only a
@@ -97,22 +90,11 @@ def restore(
     return done
 
 
-def _restore(
-    transaction: Transaction,
-    identity: Identity,
-    generation: int,
-    seen: Mapping[str, int],
-    since: Sequence[Sequence[SignedLink]],
-    *,
-    complete: bool,
-) -> Restored:
+def _restore(transaction: Transaction, generation: int, seen: Mapping[str, int], *, complete: bool) -> Restored:
     moment, known_until = now(), _known_until(transaction)
-    taken = [_take_over(transaction, chain, identity.public_key) for chain in since]
-    unclear = {link.dataset for _, uncharged in taken for link in uncharged if not _charge(transaction, link)}
     booked = []
     for dataset, analyst, terms in transaction.run("SELECT dataset, analyst, terms FROM budgets ORDER BY 1, 2"):
-        everything = not complete or (dataset in unclear and not analyst)
-        if _book(transaction, (dataset, analyst), read_terms(terms), seen, everything=everything, moment=moment):
+        if _book(transaction, (dataset, analyst), read_terms(terms), seen, everything=not complete, moment=moment):
             booked.append((dataset, analyst))
     stopped = _stop_streams(transaction, seen, complete=complete)
     transaction.run("UPDATE identity SET generation = ?", (generation,))
@@ -121,7 +103,7 @@ def _restore(
         (generation, moment, known_until, int(complete and not booked)),
     )
     words = describe_restoration(moment, known_until, complete=complete and not booked)
-    return Restored(words, tuple(booked), sum(count for count, _ in taken), stopped)
+    return Restored(words, tuple(booked), stopped)
 
 
 def _known_until(transaction: Transaction) -> int:
@@ -133,52 +115,6 @@ def _known_until(transaction: Transaction) -> int:
         *transaction.run("SELECT MAX(made) FROM identity"),
     ]
     return max(int(row[0] or 0) for row in moments)
-
-
-def _take_over(transaction: Transaction, chain: Sequence[SignedLink], public_key: str) -> tuple[int, list[Link]]:
-    """Write the links that a ledger lacks; return how many, and those whose requests it had not debited.
-
-    A chain that is not the ledger's own is refused.
-    """
-    links = verify_chain(chain, public_key)
-    if not links:
-        return 0, []
-    dataset = links[0].dataset
-    if not transaction.run("SELECT 1 FROM budgets WHERE dataset = ? AND analyst = ''", (dataset,)):
-        raise InvalidArgument("since", dataset, "chains of datasets that have a budget in this ledger")
-    known = read_chain(transaction, dataset)
-    common = min(len(known), len(chain))
-    if [one.digest for one in known[:common]] != [one.digest for one in chain[:common]]:
-        raise CertificateInvalid(f"the chain of {dataset!r} parts from the ledger's own: it is of another ledger")
-    uncharged = []
-    for signed, link in zip(chain[common:], links[common:], strict=True):
-        transaction.run(
-            "INSERT INTO links (dataset, number, body, signature, digest) VALUES (?, ?, ?, ?, ?)",
-            (dataset, link.number, signed.body, signed.signature, signed.digest),
-        )
-        # The release itself is not in a chain: the request is taken, and never drawn again.
-        new = transaction.run(
-            "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING "
-            "RETURNING request",
-            (dataset, link.request, "restored", link.issued),
-        )
-        uncharged += [link] if new else []
-        transaction.run(
-            "INSERT INTO chains (dataset, number, digest) VALUES (?, ?, ?) ON CONFLICT (dataset) DO UPDATE "
-            "SET number = excluded.number, digest = excluded.digest",
-            (dataset, link.number, signed.digest),
-        )
-    return len(links) - common, uncharged
-
-
-def _charge(transaction: Transaction, link: Link) -> bool:
-    """Charge what a certificate states; return whether that was possible: it knows neither analyst nor days."""
-    claim = link.certificate.claim
-    try:
-        debit(transaction, Spend(link.dataset, claim.cost, claim.unit, purpose=link.request), {})
-    except (LedgerError, InvalidArgument, UnsupportedCost):
-        return False
-    return True
 
 
 def _book(

@@ -1,6 +1,6 @@
 """A budget over time: how much of it was used at the end of each day, read backwards from how it stands now.
 
-Sums are counted down from the account's own, so the last day agrees with the status whatever was booked or restated
+Sums are counted down from the account's own, so the last day agrees with the status whatever was booked
 besides the charges, and no more than the newest days have to be read.
 """
 
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from chronodp.errors import InvalidArgument
-from chronodp.ledger.accounts import find_budget, newest_period, spent_in
+from chronodp.ledger.accounts import find_known, newest_period, spent_in
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.filters import CAP, Amounts
-from chronodp.ledger.meanings import read_meaning, with_meaning
 from chronodp.ledger.store import Transaction
 
 __all__ = ["Spending", "SpentDay", "read_spending"]
@@ -61,7 +60,7 @@ class Spending:
 
 def read_spending(transaction: Transaction, dataset: str, analyst: str, period: str) -> Spending:
     """Return how a budget was spent over time; of one that renews, in a period or the newest."""
-    budget = with_meaning(find_budget(transaction, dataset, analyst), read_meaning(transaction, dataset)).meant
+    budget = find_known(transaction, dataset, analyst).meant
     if period and budget.renews is None:
         raise InvalidArgument("period", period, "left out: this budget does not renew")
     if budget.renews is not None:

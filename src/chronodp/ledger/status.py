@@ -54,7 +54,6 @@ class Status:
         smallest_sigma: the smallest Gaussian sigma that still fits at l2 sensitivity 1.
         unreleased: requests that were debited and never released.
         outlook: how long it lasts if it goes on being spent as it was.
-        note: what the owner should know about what was charged before; empty if nothing.
         told: what is spent and left in what people ask in: an epsilon at the budget's delta, and the delta reserved.
     """
 
@@ -70,20 +69,11 @@ class Status:
     smallest_sigma: float | None
     unreleased: tuple[str, ...]
     outlook: Outlook
-    note: str = ""
     told: tuple[Told, ...] = ()
-
-    @property
-    def overspent(self) -> bool:
-        """Whether what older versions charged, restated, is more than the budget: no sum stays within its limit."""
-        native = [part.spent <= part.limit for part in self.sums if part.name != _RESERVED]
-        return not any(native) or not all(part.spent <= part.limit for part in self.sums if part.name == _RESERVED)
 
     @property
     def guarantee(self) -> str:
         """What is promised, whatever is spent so far."""
-        if self.overspent:
-            return f"More was spent than this budget allows, so that it is not {self.budget}. See the note."
         text = f"The guarantee is the opened one: {self.budget}. It is the promise, whatever was spent so far."
         if self.analyst and self.budget.collusion == "excluded":
             text += " It holds against each analyst alone, assuming that analysts do not pool what they learn."
@@ -110,7 +100,6 @@ class Status:
             "smallest_laplace": self.smallest_laplace,
             "smallest_sigma": self.smallest_sigma,
             "unreleased": list(self.unreleased),
-            "note": self.note or None,
             "outlook": self.outlook.to_dict(),
         }
 
@@ -137,7 +126,6 @@ class Status:
         adds = all(part.adds for part in self.told)
         used = f"{self.share:.1%} used" if adds else f"{self.share:.1%} of what it can pay for is used"
         lines = [self.guarantee, self.budget.lifetime, f"{counted(self.charges, 'charge')}, {used}."]
-        lines += [self.note] if self.note else []
         lines += [f"{part}." for part in self.told]
         if self.largest_pure is None:
             lines.append("Nothing fits any more.")
@@ -164,7 +152,6 @@ def make_status(
     unreleased: tuple[str, ...],
     since: dt.date | None,
     today: dt.date,
-    note: str = "",
 ) -> Status:
     """Return the status of an account from its native sums."""
     rule = budget.filter
@@ -191,7 +178,6 @@ def make_status(
         smallest_laplace=_least(rule, spent, _laplace),
         smallest_sigma=None if budget.rule == "pure" else _least(rule, spent, _gaussian),
         unreleased=unreleased,
-        note=note,
         told=tuple(told),
         outlook=look_ahead(budget, share=share, reserved=reserved, charges=charges, since=since, today=today),
     )

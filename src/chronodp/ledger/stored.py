@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from chronodp.ledger.affected import Affected, find_affected
 from chronodp.ledger.askers import asked_by
 from chronodp.ledger.certificates import SignedLink
 from chronodp.ledger.choices import kept_choices
@@ -16,7 +15,6 @@ from chronodp.ledger.numbers import Written
 from chronodp.ledger.releases import mark_stored, read_parts
 from chronodp.ledger.store import Row, Store
 from chronodp.ledger.watch import Watch, stream_counter
-from chronodp.privacy import text_kind
 
 __all__ = ["ListedRelease", "Place", "Stored", "StoredRelease", "StoredStream"]
 
@@ -27,9 +25,9 @@ _RELEASE = (
     "SELECT l.number, r.request, r.release, l.body, l.signature FROM requests r "
     "JOIN links l ON l.dataset = r.dataset AND l.number = r.link WHERE r.dataset = ? "
 )
-_LISTED = (  # an older version wrote no kind: it stands in the text
-    "SELECT r.dataset, r.link, r.request, r.made, r.kind, CASE WHEN r.kind IS NULL THEN r.release END, l.body, "
-    "l.signature FROM requests r JOIN links l ON l.dataset = r.dataset AND l.number = r.link "
+_LISTED = (
+    "SELECT r.dataset, r.link, r.request, r.made, r.kind, l.body, l.signature "
+    "FROM requests r JOIN links l ON l.dataset = r.dataset AND l.number = r.link "
 )
 
 
@@ -182,10 +180,6 @@ class Stored:
             open_ones = transaction.run(sql, (dataset, request))
             return bool(open_ones) and kept_choices(transaction, dataset, request) is not None
 
-    def affected(self) -> list[Affected]:
-        """Return the releases that a mistake of the version which made them may have touched."""
-        return find_affected(self._store)
-
     def streams(self, datasets: Sequence[str] | None = None) -> list[StoredStream]:
         """Return every stream and alert, or those of some datasets, by name."""
         if datasets is not None and not datasets:
@@ -223,8 +217,8 @@ class Stored:
                 number=int(row[1]),
                 request=row[2],
                 made=int(row[3]),
-                kind=text_kind(row[5] or "") if row[4] is None else row[4],
-                signed=SignedLink(row[6], row[7]),
+                kind=row[4],
+                signed=SignedLink(row[5], row[6]),
             )
             for row in rows
         ]

@@ -14,7 +14,7 @@ from chronodp.errors import InvalidArgument, StreamConflict, UnknownStream
 from chronodp.ledger.budget import Dates
 from chronodp.ledger.debits import Spend, debit
 from chronodp.ledger.keys import Keys, row_context, state_context
-from chronodp.ledger.names import check_name, check_new_name
+from chronodp.ledger.names import check_name
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.watch import account_counters, charge_counters, stream_counter
@@ -159,7 +159,6 @@ def write_stream(transaction: Transaction, keys: Keys, dataset: str, opening: Op
     )
     if not taken:
         raise StreamConflict(f"a stream {opening.name!r} exists: resume it, or choose another name")
-    check_new_name("name", opening.name)
 
 
 def check_step(values: list[str], state: bytes, rows: Sequence[bytes] = ()) -> None:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from chronodp.errors import LedgerSetBack, StreamConflict
 from chronodp.ledger.debits import Charge
-from chronodp.ledger.marks import TOTAL, MarkFile, Room
+from chronodp.ledger.marks import MarkFile, Room
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.witness import FileWitness, Witness
 
@@ -109,7 +109,6 @@ class Watch:
         if behind:
             raise LedgerSetBack(_described(behind, found))
         self._known = seen
-        del found[TOTAL]
         self._tell_witness(found)
         self.saw(found, sync=True)
         if self._elsewhere is not None and self._marks is not None and not self._marks.read().get(_KEPT):
@@ -218,7 +217,7 @@ class Watch:
         return 0 if self._witness is None else self._witness.newest(self._scoped(name))
 
     def _scoped(self, name: str) -> str:
-        """Return the name under which a counter is marked: in a first generation its own, as in 0.1.0."""
+        """Return the name under which a counter is marked: in a first generation its own."""
         if self._generation == 1 or name == _GENERATION:
             return name
         return _json("generation", self._generation, name)
@@ -230,7 +229,7 @@ class Watch:
         """Return the counter that a mark is of, None if it is of another generation."""
         if scoped == _KEPT:
             return None
-        parts = json.loads(scoped) if scoped.startswith('["generation",') else None
+        parts = json.loads(scoped) if scoped.startswith('["generation", ') else None
         if parts is None:
             return scoped if self._generation == 1 or scoped == _GENERATION else None
         return str(parts[2]) if parts[1] == self._generation else None
@@ -247,7 +246,6 @@ def counters(transaction: Transaction) -> dict[str, int]:
         charge_counter(row[0], row[1], row[2]): int(row[3])
         for row in transaction.run("SELECT dataset, analyst, period, charges FROM accounts WHERE charges > 0")
     }
-    found[TOTAL] = sum(found.values())
     chains = transaction.run("SELECT dataset, number FROM chains WHERE number > 0")
     found |= {release_counter(row[0]): int(row[1]) for row in chains}
     found |= {stream_counter(row[0]): int(row[1]) for row in transaction.run("SELECT name, step FROM streams")}
@@ -289,9 +287,10 @@ def closing_counter(dataset: str, analyst: str) -> str:
     return _json("closed", dataset, analyst)
 
 
+@lru_cache(maxsize=4096)
 def stream_counter(name: str) -> str:
-    """Return the name of the counter of a stream's steps: its own, as in 0.1.0, unless that looks like another's."""
-    return _json("steps", name) if name.startswith("[") else name
+    """Return the name of the counter of a stream's steps."""
+    return _json("steps", name)
 
 
 def _json(*parts: str | int) -> str:
@@ -309,8 +308,8 @@ def _described(behind: Mapping[str, int], found: Mapping[str, int]) -> str:
 
 
 def _difference(name: str, found: int, seen: int) -> str:
-    kind, *of = json.loads(name) if name.startswith("[") else ("steps", name)
-    whose = " of ".join(repr(part) for part in reversed(of) if part) or "all budgets"
+    kind, *of = json.loads(name) if name.startswith("[") else ("numbers", name)  # else of what is no ledger's
+    whose = " of ".join(repr(part) for part in reversed(of) if part)
     if kind == "closed":
         return f"the budget {whose} was closed and is open in it"
     return f"it holds {found} {kind} of {whose} and {seen} were made"

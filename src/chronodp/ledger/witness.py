@@ -15,7 +15,7 @@ __all__ = ["FileWitness", "Witness"]
 
 
 class Witness(Protocol):
-    """Remembers the highest number of each counter: steps by a stream's name, charges and releases by names in JSON."""
+    """Remembers the highest number of each counter: of charges, releases and steps, by names in JSON."""
 
     def newest(self, stream: str) -> int:
         """Return the highest number witnessed, 0 if none."""

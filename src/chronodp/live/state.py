@@ -26,10 +26,10 @@ from chronodp.live.window_totals import Part
 __all__ = ["State"]
 
 _TABLES = (
-    "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS counts (part INTEGER PRIMARY KEY, window INTEGER NOT NULL, sealed TEXT NOT NULL)",
+    "CREATE TABLE facts (name TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE counts (part INTEGER PRIMARY KEY, window INTEGER NOT NULL, sealed TEXT NOT NULL)",
 )
-_FORMAT = 2  # 0 is a file that is new, or of 0.1.0
+_FORMAT = 2  # of what is written: raised whenever that changes; 0 is a new file's
 
 
 class State:
@@ -74,8 +74,7 @@ class State:
     def positions(self) -> str:
         """How far the source was read; empty if it was not."""
         known = self.fact("positions") or ""
-        # 0.1.0 wrote positions as they are, which begin with a brace and hold no digest.
-        return known if not known or known.startswith("{") else self._keys.unseal(known, self._place_context).decode()
+        return self._keys.unseal(known, self._place_context).decode() if known else ""
 
     @property
     def gaps(self) -> list[Gap]:
@@ -150,11 +149,14 @@ class State:
         self._database.close()
 
     def _prepare(self) -> None:
-        """Make what is missing, or take over what an older version has written."""
+        """Make the tables of a new file."""
         with self._transaction():
             (form,) = self._database.execute("PRAGMA user_version").fetchone()
             if form not in (0, _FORMAT):
-                raise LedgerUnavailable(f"{self._path.name} was written by a newer chronodp: go on with that one")
+                raise LedgerUnavailable(
+                    f"{self._path.name} is the state of a live stream in another format: go on with the chronodp that "
+                    "made it"
+                )
             if form == 0:
                 for table in _TABLES:
                     self._database.execute(table)

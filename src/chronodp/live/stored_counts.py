@@ -9,8 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-import numpy as np
-
 from chronodp.ledger import Keys
 from chronodp.live.hash_table import Hashes, Numbers
 from chronodp.live.window_counts import MOST_IN_DELTA, WindowCounts
@@ -39,17 +37,9 @@ class StoredCounts:
         self._deltas = self._bytes = 0
 
     def make(self) -> None:
-        """Make the tables; people whom 0.1.0 has written, one a row and not sealed, are taken over."""
-        former = self._database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'people'")
-        if former.fetchall():
-            rows = self._database.execute("SELECT person, used FROM people")
-            while some := rows.fetchmany(_ROOM):
-                used = np.array([used for _, used in some], dtype="<u4")
-                self._counts.load(b"".join(person for person, _ in some) + used.tobytes())
-            self._database.execute("DROP TABLE people")
+        """Make the tables."""
         for table in _TABLES:
             self._database.execute(table)
-        self._write_all()
 
     def load(self) -> None:
         """Read everything."""

@@ -7,7 +7,6 @@ whose step is on disk is not stepped again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from chronodp.alerts import Alert, AlertDesign, design_alert
@@ -134,8 +133,7 @@ def _open_or_resume(design: Any, ledger: Ledger, dataset: str, name: str) -> Tot
     except UnknownStream:
         opened: TotalsStream = kind.open(design, ledger=ledger, dataset=dataset, name=name)
         return opened
-    # A stream that 0.1.0 opened does not say what its unit means: its windows do.
-    if found.design not in (design, replace(design, unit=design.unit.unsaid())):
+    if found.design != design:
         raise StreamConflict(f"stream {name!r} was opened with other terms: put them back, or choose another name")
     resumed: TotalsStream = found
     return resumed

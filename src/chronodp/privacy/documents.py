@@ -22,7 +22,7 @@ __all__ = ["LATER", "canonical", "document", "dump", "kinds_of", "load", "load_p
 Kind = TypeVar("Kind")
 
 LATER: Mapping[str, bool] = {"later": True}
-"""Marks a field that older texts do not have: at its default it is left out, so that they stay what they were."""
+"""Marks a field that a text leaves out at its default: options that few use make no text longer."""
 
 _FLOAT_BITS = 1000  # whole numbers below 2^1000 can be floats
 
@@ -121,7 +121,7 @@ def load_parts(text: str, kind: str, *names: str) -> dict[str, Any]:
 
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, bool, Any], ...]:
-    """Return of every field its name, whether older texts do not have it, and its default."""
+    """Return of every field its name, whether it is left out at its default, and that."""
     return tuple((field.name, bool(field.metadata.get("later")), field.default) for field in dataclasses.fields(kind))
 
 

@@ -38,13 +38,12 @@ class ReleaseFile(TypedDict):
 
 
 class Chain(TypedDict):
-    """All certificates of a dataset; ``registry`` stands in those that older versions wrote."""
+    """All certificates of a dataset."""
 
     dataset: str
     public_key: Key
     head: Digest
     links: list[SignedLink]
-    registry: NotRequired[list[dict[str, Any]]]
 
 
 class SeriesText(TypedDict):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Dates, Ledger, check_ledger
-from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Unit, dump
+from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.selection.choice import Choice, choice_text
 from chronodp.selection.design import ChoiceDesign, design_choice
@@ -101,7 +101,6 @@ def choose(
         produce=produce,
         analyst=analyst,
         dates=dates,
-        formerly=PureCost(design.epsilon),  # 0.1.0 charged every choice so
     )
     return Choice(fulfilled.release, fulfilled.signed)
 

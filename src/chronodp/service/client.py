@@ -102,12 +102,10 @@ class Client:
         unit: RecordUnit = load(about["unit"], RecordUnit)
         most = max_periods
         if most is None and about["max_periods"] is not None:
-            # A curator of 0.1.0 has one limit for every length of a period.
-            known = about.get("most_periods", {}).get(calendar.every, about["max_periods"])
-            most = min(known, len(calendar))
+            most = min(about["most_periods"].get(calendar.every, about["max_periods"]), len(calendar))
         curated = Curated(self, name, about["user"])
-        # How cells are written is the curator's to say, and part of every plan; a curator of 0.1.0 declares nothing.
-        declared = about.get("reading")
+        # How cells are written is the curator's to say, and part of every plan.
+        declared = about["reading"]
         reading: Reading | None = None if declared is None else load(declared, Reading)
         return RemoteSeries(calendar, unit, most, curated, reading, where=where, columns=columns)
 

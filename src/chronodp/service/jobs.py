@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from chronodp.errors import RequestConflict, TooManyCalls
-from chronodp.ledger import Store, Transaction, asked_by, check_new_name, now
+from chronodp.ledger import Store, Transaction, asked_by, now
 from chronodp.service.holds import COVERED
 from chronodp.service.job import COLUMNS, Job, State, answered, read_job
 
@@ -54,7 +54,6 @@ class Jobs:
                 if known.design != design:
                     raise RequestConflict(f"request {request!r} was made before for another question")
                 return known, False
-            check_new_name("request", request)  # one that is known is answered, whatever it is called
             source = request if fresh else self._alike(transaction, dataset, design, whose) or request
             job = Job(secrets.token_hex(12), dataset, request, analyst, source, question, design, "waiting", made=now())
             if source == request:

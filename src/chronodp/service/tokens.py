@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from chronodp.errors import InvalidArgument, NotFound, NotSignedIn
-from chronodp.ledger import Row, Store, check_new_name, now
+from chronodp.ledger import Row, Store, check_name, now
 from chronodp.privacy import check_positive
 from chronodp.tokens import expiry, has_expired, id_of, issue, matches
 
@@ -39,7 +39,7 @@ class Token:
 
 def add_token(store: Store, name: str, role: Role, *, days: float = 90.0) -> str:
     """Make a token and return it, this once."""
-    check_new_name("name", name)
+    check_name("name", name)
     # A request is NAME/ID in the ledger, and owner:NAME/ID of an owner: no analyst may be called like that.
     if set("/:") & set(name):
         raise InvalidArgument("name", name, "a name without slashes and colons")

@@ -23,9 +23,9 @@ from chronodp.dataset.joint.strategies import Request, Strategy, strategies_for
 from chronodp.dataset.query import Query
 from chronodp.dataset.records import Records
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import MOST_CELLS, Filter, check_name
+from chronodp.ledger import MOST_CELLS, Filter
 from chronodp.postprocess import Law
-from chronodp.privacy import LONGEST, check_delta, check_epsilon, check_number, check_positive
+from chronodp.privacy import LONGEST, check_delta, check_epsilon, check_number, check_positive, check_text
 from chronodp.privacy.units import check_record_unit
 from chronodp.series import Discover, Plan
 from chronodp.spectrum import SpectrumPlan
@@ -36,6 +36,7 @@ Together = Query[Plan] | Aggregate | AlertDesign | AlertPlan | SpectrumPlan | Sh
 """What can be planned together."""
 Weights = Sequence[float] | Mapping[str, float]
 
+_NAME = "a name of 1 to 200 characters"
 _HAIR = 1e-12  # left unspent, so that rounding in whoever adds the costs up cannot carry them over the guarantee
 
 
@@ -120,7 +121,8 @@ def _named(queries: object) -> dict[str, object]:
     if not named:
         raise InvalidArgument("queries", "none", "at least one query")
     for name in named:
-        check_name("name", name)
+        if not check_text("name", name, _NAME).strip() or len(name) > 200:
+            raise InvalidArgument("name", name, _NAME)
     return named
 
 

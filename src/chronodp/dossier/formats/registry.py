@@ -149,7 +149,7 @@ def _promised(facts: Facts) -> tuple[float, float] | None:
         guarantee = facts.certificates[0].guarantee
         return guarantee.epsilon, guarantee.delta
     budget, lost = facts.status.budget, facts.lost
-    if budget.renews is not None and not facts.status.overspent:
+    if budget.renews is not None:
         return budget.epsilon, budget.delta
     found = lost.most or (lost.epsilon, lost.delta)
     return found if math.isfinite(found[0]) else None

@@ -18,7 +18,7 @@ from chronodp.reading import check_path
 __all__ = ["FileSource"]
 
 _LINE = 1_000  # bytes that a line is taken to have when a number of lines is wanted
-_NOTHING = (Identity(None, 0), 0)
+_NOTHING = (Identity(0, 0), 0)
 
 
 class FileSource:

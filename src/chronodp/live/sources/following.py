@@ -12,7 +12,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from chronodp.live.sources.read_bytes import SPAN, Identity, ReadBytes, identity_of
+from chronodp.live.sources.read_bytes import Identity, ReadBytes, identity_of
 from chronodp.live.sources.rotation import Found, find_content, find_identity, next_rotated, open_plain
 
 __all__ = ["FollowedFile"]
@@ -32,7 +32,7 @@ class FollowedFile:
         self._path = path
         self._key = b""
         self.file: FileIO | None = None
-        self.identity = Identity(None, 0)
+        self.identity = Identity(0, 0)
         self.read = ReadBytes()
         self.gaps: list[str] = []
         self._known = ""  # where reading stands, while no file is open
@@ -74,7 +74,7 @@ class FollowedFile:
     def begin(self, positions: str, key: bytes) -> None:
         """Take up what was read before, if anything was."""
         self._key = key
-        if positions and json.loads(positions)["inode"]:  # a state of 0.1.0 says 0 where no file was there
+        if positions:
             self._known = positions
         self.open()
 
@@ -86,9 +86,9 @@ class FollowedFile:
         found = None if known is None else self._find(known)
         try:
             if found is None:
-                rotated = None if known is None else next_rotated(self._path, after=known.get("written", 2**63))[0]
+                rotated = None if known is None else next_rotated(self._path, after=known["written"])[0]
                 found = open_plain(rotated or self._path), ReadBytes()
-                if known is not None and known.get("head", known["offset"]):  # of an empty file nothing is missing
+                if known is not None and known["head"]:  # of an empty file nothing is missing
                     self.report("is another file than the one that was read, which is gone")
             self._adopt(found)
         except OSError:
@@ -171,13 +171,13 @@ class FollowedFile:
 
     def _find(self, known: dict[str, Any]) -> Found | None:
         """Return the file that positions tell of: by its number if its content agrees, else by its content."""
-        offset, digest = known["offset"], known.get("digest")
+        offset, head, digest = known["offset"], known["head"], known["digest"]
 
         def read_of(file: FileIO) -> ReadBytes | None:
-            read = ReadBytes.of(file, offset, known.get("head", min(offset, SPAN)))
-            return read if read is not None and digest in (None, read.digest(self._key)) else None
+            read = ReadBytes.of(file, offset, head)
+            return read if read is not None and read.digest(self._key) == digest else None
 
-        named = find_identity(self._path, Identity(known.get("device"), known["inode"]))
+        named = find_identity(self._path, Identity(known["device"], known["inode"]))
         with contextlib.suppress(OSError):
             if named is not None:
                 file = open_plain(named)
@@ -185,8 +185,8 @@ class FollowedFile:
                 if read is not None:
                     return file, read
                 file.close()
-        # Nothing was seen, or the state is of 0.1.0: no content is known that another file could have.
-        return find_content(self._path, read_of, since=known["written"]) if known.get("head") else None
+        # Where nothing was seen, no content is known that another file could have.
+        return find_content(self._path, read_of, since=known["written"]) if head else None
 
     def _replace(self) -> None:
         """Go on in a copy of what was read, or from the start of what there is now."""

@@ -23,16 +23,12 @@ class Identity:
     """The number of a file on its disk, which it keeps when it is renamed; another file may get it later.
 
     Attributes:
-        device: the disk; None where a state of 0.1.0 does not say.
+        device: the disk.
         inode: the number.
     """
 
-    device: int | None
+    device: int
     inode: int
-
-    def same(self, other: Identity) -> bool:
-        """Return whether both may name one file."""
-        return self.inode == other.inode and (None in (self.device, other.device) or self.device == other.device)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def open_plain(path: Path) -> FileIO:
 
 def find_identity(path: Path, wanted: Identity) -> Path | None:
     """Return where a file is, under its name or another one in the same folder."""
-    return next((one for one, status in _files(path) if identity_of(status).same(wanted)), None)
+    return next((one for one, status in _files(path) if identity_of(status) == wanted), None)
 
 
 def find_content(path: Path, read_of: Callable[[FileIO], ReadBytes | None], *, since: int) -> Found | None:
