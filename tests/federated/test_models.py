@@ -15,14 +15,13 @@ from chronodp.federated.models import (
     Forecast,
     Inputs,
     Linear,
+    Outcome,
     Recurrent,
     Risk,
     loss_of,
+    slope_of,
 )
-from chronodp.federated.models.convolution import ConvolutionNetwork
-from chronodp.federated.models.layers import check_layers
-from chronodp.federated.models.outcomes import Outcome, slope_of
-from chronodp.federated.models.recurrent import RecurrentNetwork
+from chronodp.federated.networks import ConvolutionNetwork, RecurrentNetwork, check_layers
 from chronodp.federated.training.gradients import PersonGradients, put
 from chronodp.privacy import dump, load
 from tests.federated.people import INPUTS, design, make_people
