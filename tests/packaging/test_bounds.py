@@ -26,10 +26,9 @@ def pinned() -> dict[str, Version]:
     return {name.strip().lower(): Version(number.partition(";")[0].strip()) for name, number in found}
 
 
-@pytest.mark.parametrize("extra", ["service", "federated"])
 @pytest.mark.parametrize("name", sorted(LAST_FLAWED))
-def test_doors_declare_bounds_above_known_flaws(extra: str, name: str) -> None:
-    (bound,) = (one for one in extras()[extra] if one.name == name)
+def test_doors_declare_bounds_above_known_flaws(name: str) -> None:
+    (bound,) = (one for one in extras()["service"] if one.name == name)
     assert not bound.specifier.contains(LAST_FLAWED[name])
     assert not bound.specifier.contains("0.1")
     assert bound.specifier.contains(version(name))
