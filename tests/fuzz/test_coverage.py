@@ -69,7 +69,6 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "live.runner.Live",
         "live.state.State",
         "live.structured_streaming.",
-        "local.absorption.Absorption",
         "report.",
         "selection.arima.choose_order.",
         "temporal.pages.",

@@ -207,7 +207,7 @@ def test_nobody_and_one_user(plan: LocalPlan) -> None:
     lower, upper = nobody.interval()
     assert np.isneginf(lower).all()
     assert np.isposinf(upper).all()
-    assert len(nobody.to_pandas(lying=0.1)) == nobody.values.size
+    assert len(nobody.to_pandas()) == nobody.values.size
     assert best_window(nobody) == 1
     assert np.isnan(nobody.smoothed(3).values).all()
     one = estimate(plan, collected(plan, simulate(plan, fleet(1), entropy=seeded(1))))

@@ -27,6 +27,7 @@ from chronodp.local import (
     Piecewise,
     RandomizedResponse,
     Slots,
+    WindowAsked,
     WindowPopulation,
     start,
 )
@@ -139,6 +140,17 @@ def test_phases_give_one_report_a_window_for_ever(tmp_path: Path) -> None:
     sent = [slot for slot in range(40) if mine.send(SECRET, slot=slot) is not None]
     assert len(sent) == 8
     assert len({slot % 5 for slot in sent}) == 1
+
+
+def test_devices_refuse_a_collector_that_asks_too_often(tmp_path: Path) -> None:
+    plan = LocalPlan("asked", FOUR, WindowAsked(10)).compiled
+    start(tmp_path / "me.json", plan)
+    mine = Device(tmp_path / "me.json", plan)
+    assert mine.send(2, slot=5) is not None
+    with pytest.raises(Refused, match="budget: 1 reports within 10 slots are all there may be"):
+        mine.send(2, slot=14)
+    assert mine.send(2, slot=15) is not None
+    assert mine.spent == 2
 
 
 def test_kept_answers_survive_a_restart(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from chronodp.local import (
 from chronodp.local.lanes import packed_coins
 from chronodp.local.longitudinal import two_levels
 from chronodp.local.mechanism import ChoiceMechanism, NumberMechanism
-from chronodp.local.number import Number
+from chronodp.local.numbers import Number
 from chronodp.local.probabilities import LARGEST_EPSILON, exponential_below, split_odds
 from chronodp.privacy import Report, dump, load
 from chronodp.randomness import seeded
