@@ -16,6 +16,7 @@ import pytest
 from chronodp.errors import InvalidArgument, MissingExtra
 from chronodp.federated import Federation, Task
 from chronodp.federated.aggregation import Phase
+from tests.cases import case
 from tests.federated.crowd import Toy
 from tests.federated.places import Places
 
@@ -52,33 +53,37 @@ def test_even_averages_add_up_all_updates() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("config", [{}, {"server_round": 0}, {"server_round": 5}, {"server_round": "1"}])
-def test_a_server_that_does_not_tell_the_round_is_refused(config: dict[str, Any]) -> None:
-    pytest.importorskip("flwr", reason="Flower has an environment of its own")
-    from flwr.common import FitIns, ndarrays_to_parameters
+def test_a_server_that_does_not_tell_the_round_is_refused() -> None:
+    config: Any
+    for config in [{}, {"server_round": 0}, {"server_round": 5}, {"server_round": "1"}]:
+        with case(config):
+            pytest.importorskip("flwr", reason="Flower has an environment of its own")
+            from flwr.common import FitIns, ndarrays_to_parameters
 
-    from chronodp.federated.flower import flower_client
+            from chronodp.federated.flower import flower_client
 
-    client = flower_client(Toy("h0", TASK), task=TASK, holders=3)
-    start: Any = [np.zeros(TASK.size, np.float32)]
-    with pytest.raises(InvalidArgument, match="server_round must be the number of a round, 1 to 4"):
-        client.fit(FitIns(ndarrays_to_parameters(start), config))
+            client = flower_client(Toy("h0", TASK), task=TASK, holders=3)
+            start: Any = [np.zeros(TASK.size, np.float32)]
+            with pytest.raises(InvalidArgument, match="server_round must be the number of a round, 1 to 4"):
+                client.fit(FitIns(ndarrays_to_parameters(start), config))
 
 
-@pytest.mark.parametrize("wrong", [[], [np.zeros(299)], [np.zeros(300)] * 2, [np.full(300, np.nan)]], ids=len)
-def test_parameters_that_do_not_fit_are_refused_before_the_holder_is_asked(wrong: Any) -> None:
-    pytest.importorskip("flwr", reason="Flower has an environment of its own")
-    from flwr.common import FitIns, ndarrays_to_parameters
+def test_parameters_that_do_not_fit_are_refused_before_the_holder_is_asked() -> None:
+    wrong: Any
+    for wrong in [[], [np.zeros(299)], [np.zeros(300)] * 2, [np.full(300, np.nan)]]:
+        with case(wrong):
+            pytest.importorskip("flwr", reason="Flower has an environment of its own")
+            from flwr.common import FitIns, ndarrays_to_parameters
 
-    from chronodp.federated.flower import flower_client
+            from chronodp.federated.flower import flower_client
 
-    class Unasked(Toy):
-        def update(self, round_number: int, parameters: Any) -> Any:
-            raise AssertionError(f"round {round_number} was paid for nothing, at {parameters}")
+            class Unasked(Toy):
+                def update(self, round_number: int, parameters: Any) -> Any:
+                    raise AssertionError(f"round {round_number} was paid for nothing, at {parameters}")
 
-    client = flower_client(Unasked("h0", TASK), task=TASK, holders=3)
-    with pytest.raises(InvalidArgument, match="parameters must be one array of 300 finite numbers"):
-        client.fit(FitIns(ndarrays_to_parameters(wrong), {"server_round": 1}))
+            client = flower_client(Unasked("h0", TASK), task=TASK, holders=3)
+            with pytest.raises(InvalidArgument, match="parameters must be one array of 300 finite numbers"):
+                client.fit(FitIns(ndarrays_to_parameters(wrong), {"server_round": 1}))
 
 
 class LocalGrid:

@@ -126,34 +126,22 @@ def test_a_holder_does_not_tell_about_one_round_twice(places: Places) -> None:
             one.answer(request)
 
 
-def _second_view(places: Places) -> tuple[Participant, bytes, bytes]:
-    """Return a second process of h0 with the state of the first, what both are asked, and the same of other survivors.
-
-    A server that lies asks both at once: signatures of two views would bring it shares of both secrets of a holder.
-    """
+def test_two_processes_of_a_holder_do_not_sign_two_views(places: Places) -> None:
+    """A server that lies asks both at once: signatures of two views would bring it shares of both secrets of one."""
     places.to(Phase.CONSENT)
-    second = places.participant("h0")
-    second.state = places.participants["h0"].state
+    second, journal = places.participant("h0"), places.folder / "h0.journal"
+    second.state, kept = places.participants["h0"].state, journal.read_bytes()
     asked = places.coordinator.requests()["h0"]
     parts = unpack(asked)
-    return second, asked, pack([*parts[:4], pack(unpack(parts[4])[:3])])
-
-
-def test_two_processes_of_a_holder_do_not_sign_two_views(places: Places) -> None:
-    second, asked, other = _second_view(places)
-    places.participants["h0"].answer(asked)
+    other = pack([*parts[:4], pack(unpack(parts[4])[:3])])  # the same of fewer survivors
+    first = places.participants["h0"].answer(asked)
     for again in (asked, other):
         with pytest.raises(RoundConflict, match="asked out of order, or again"):
             second.answer(again)
-
-
-def test_without_the_journal_they_would(places: Places) -> None:
-    second, asked, other = _second_view(places)
-    place = places.folder / "h0.journal"
-    kept = place.read_bytes()
-    first = places.participants["h0"].answer(asked)
-    place.write_bytes(kept)
-    assert second.answer(other)[-32:] != first[-32:]
+    mutant = places.participant("h0")  # without the journal it would sign both
+    mutant.state = second.state
+    journal.write_bytes(kept)
+    assert mutant.answer(other)[-32:] != first[-32:]
 
 
 def test_a_failure_while_training_costs_the_attempt_alone(places: Places) -> None:
