@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import chronodp as cdp
 from chronodp.errors import (
     FederationError,
     InvalidArgument,
@@ -16,10 +18,12 @@ from chronodp.errors import (
     TooFewHolders,
     UnreadableSource,
 )
-from chronodp.federated import Task
+from chronodp.federated import Federation, Task
 from chronodp.federated.aggregation import Identity, Phase
 from chronodp.federated.aggregation.wire import pack, unpack
 from chronodp.federated.protocol import Coordinator, Participant, TrainingRun
+from chronodp.federated.training import Trainer, make_trainer, read_plan
+from tests.cli.clinics import MODEL, TOP, write_clinic
 from tests.conftest import Trials
 from tests.federated.crowd import Toy
 from tests.federated.places import NAMES, TASK, Places
@@ -39,6 +43,34 @@ def test_places_train_what_one_process_does(tmp_path: Path, weights: dict[str, f
     assert [made.survivors for made in places.made] == [NAMES, NAMES[:3], NAMES]
     assert places.coordinator.parameters.tobytes() == places.alone().tobytes()
     assert places.coordinator.requests() == {}
+
+
+@pytest.mark.long
+def test_clinics_apart_train_what_they_train_together(tmp_path: Path) -> None:
+    """With the trainer of the library: bit for bit, and each round is paid once."""
+    names = ("north", "south")
+    tables = "".join(write_clinic(tmp_path, name, 100 + 10 * seed, seed) for seed, name in enumerate(names))
+    (tmp_path / "plan.toml").write_text(TOP + MODEL + tables, encoding="utf-8")
+    plan = read_plan(tmp_path / "plan.toml").plan
+    first, task = plan.model.first_parameters(), plan.task()
+
+    def trainer(name: str, place: str) -> Trainer:
+        with cdp.Ledger(tmp_path / f"{name}.{place}.db") as ledger:
+            ledger.open(name, unit=cdp.User(), epsilon=plan.ledger_epsilon, delta=plan.delta, rule="renyi")
+        path = str(tmp_path / f"{name}.{place}.db")
+        return make_trainer(name=name, task=task, plan=str(tmp_path / "plan.toml"), ledger=path, seed=7)
+
+    places = Places(tmp_path, names, task=task, start=first)
+    apart = {name: trainer(name, "apart") for name in names}
+    places.participants = {name: places.participant(name, holder=partial(apart.__getitem__, name)) for name in names}
+    while not places.coordinator.done:
+        assert places.phase() == []
+    here = [trainer(name, "together") for name in names]
+    together = Federation(here, task, aggregation="plain", start=first).run()
+    assert places.coordinator.parameters.tobytes() == together.tobytes()
+    assert not np.array_equal(together, first)
+    with cdp.Ledger(tmp_path / "north.apart.db") as ledger:
+        assert len(ledger.history("north")) == plan.rounds
 
 
 def test_a_process_for_each_request_goes_on_with_the_state_of_the_last(places: Places) -> None:

@@ -8,6 +8,7 @@ the same between places, as messages in and messages out, which `chronodp.federa
 from typing import TYPE_CHECKING
 
 from chronodp.extras import late
+from chronodp.federated import models as models
 from chronodp.federated.holder import Holder, Task
 from chronodp.federated.rounds import Federation, Round
 
