@@ -32,7 +32,7 @@ def test_noise_is_the_least_that_meets_the_target() -> None:
 
 
 @pytest.mark.long
-def test_a_run_cut_into_rounds_counts_the_same_total() -> None:
+def test_rounds_and_holders_count_what_a_person_pays() -> None:
     whole = make_plan(rounds=1, local_steps=50)
     cut = make_plan(rounds=10, local_steps=5)
     assert cut.cost == whole.cost
@@ -41,10 +41,6 @@ def test_a_run_cut_into_rounds_counts_the_same_total() -> None:
     assert pld.epsilon(rounds, 1e-5) == pld.epsilon(whole.cost, 1e-5)
     forgetful = pld.epsilon(cut.round_cost, 1e-5)  # what an accountant that starts anew each round would say
     assert forgetful < 0.7 * pld.epsilon(rounds, 1e-5)
-
-
-@pytest.mark.long
-def test_a_person_in_several_holders_pays_in_each() -> None:
     once, thrice = make_plan(), make_plan(holders_per_person=3)
     assert thrice.cost == RepeatedCost(once.step.cost, 3 * once.rounds * once.local_steps)
     assert thrice.epsilon > once.epsilon
@@ -124,7 +120,7 @@ def test_bad_plans_are_refused() -> None:
             }
             model = changes.pop("model", design())
             with pytest.raises(InvalidArgument, match=f"^{named} "):
-                plan_training(model, **(options | changes))  # type: ignore[arg-type]
+                plan_training(model, **(options | changes))
 
 
 @pytest.mark.long

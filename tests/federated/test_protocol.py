@@ -246,6 +246,8 @@ def test_a_journal_is_one_runs_own(places: Places) -> None:
     (places.folder / "h1.journal").write_bytes(b"damaged" * 1000)
     with pytest.raises(UnreadableSource, match=r"h1\.journal cannot be used"):
         places.participants["h1"].answer(request)
+    with pytest.raises(InvalidArgument, match="holder must be the one of this name, h2"):
+        places.participant("h2", holder=lambda: Toy("h3", TASK)).answer(request)
     with pytest.raises(InvalidArgument, match="the private key of the public one in the run"):
         Participant(places.run, "h0", identity=Identity.create(), holder=lambda: Toy("h0", TASK), journal="j")
 

@@ -44,17 +44,14 @@ def test_golden_probabilities_as_exact_fractions(golden: Any) -> None:
         assert np.allclose(dispatch_probabilities(10, threshold), [float(part) for part in wanted], rtol=1e-14, atol=0)
 
 
-def test_the_recurrence_agrees_with_exact_fractions() -> None:
+@pytest.mark.long
+def test_probabilities_are_exact_to_a_window_of_a_thousand() -> None:
     window: int
     threshold: int
     for window, threshold in [(3, 2), (20, 8), (50, 2), (50, 17), (90, 45), (90, 89)]:
         with case(window, threshold):
             wanted = [float(exact_probability(window, threshold, delay)) for delay in range(window)]
             assert np.allclose(dispatch_probabilities(window, threshold), wanted, rtol=1e-12, atol=0)
-
-
-@pytest.mark.long
-def test_ratios_stay_exact_to_a_window_of_a_thousand() -> None:
     row = [1]  # S(K, 0..K), whole numbers
     for size in range(1, 1001):
         row = [0, *(groups * row[groups] + row[groups - 1] for groups in range(1, size)), 1]
@@ -62,10 +59,6 @@ def test_ratios_stay_exact_to_a_window_of_a_thousand() -> None:
     for groups in (2, 3, 50, 131, 500, 999, 1000):
         exact = Fraction(row[groups - 1], row[groups])
         assert table[1000, groups] == pytest.approx(float(exact), rel=5e-12)
-
-
-def test_a_thousand_slots_add_up() -> None:
-    threshold: int
     for threshold in [2, 130, 400, 999]:
         with case(threshold):
             found = dispatch_probabilities(1000, threshold)

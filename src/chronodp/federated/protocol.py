@@ -236,6 +236,8 @@ class Participant:
             parameters = self._parameters(first)
             context = Context(self._run.terms.digest, number, attempt, digest_of(parameters))
             holder = check_kind("holder", self._holder(), Holder, "an object with a name and an update")  # type: ignore[type-abstract]
+            if holder.name != self.name:
+                raise InvalidArgument("holder", holder.name, f"the one of this name, {self.name}")
             update = check_update(holder.update(number, parameters), self._run.task, holder=self.name)
             client = AggregationClient(self._identity, self.name, self._run.terms, context)
             vector = self._run.grid.encode(update).tobytes()
