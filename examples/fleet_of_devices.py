@@ -112,10 +112,10 @@ dropped = collector.tally.dropped
 print(f"{collector.tally.reports.sum():,} reports, {dropped.duplicate} twice, {dropped.malformed} malformed.")
 
 estimates = local.estimate(plan, collector.tally, labels=PLACES)
-shares = estimates.to_pandas(lying=0.01)
+shares = estimates.to_pandas()
 last = shares[shares["slot"] == days - 1].set_index("label").drop(columns=["slot", "reports"])
 true = pd.Series([(truth[:, -1] == place).mean() for place in range(4)], index=PLACES, name="in truth")
-print(f"Shares on day {days}, their 95 % intervals, and the same if 1 % of cars lie:")
+print(f"Shares on day {days}, their 95 % intervals:")
 print(last.join(true).to_string(float_format="{:.1%}".format))
 
 # %% [markdown]

@@ -34,11 +34,7 @@ _LOADED = (
     *("chronodp.service.app", "chronodp.service.edge.server"),
     *("chronodp.engines.tables", "pyarrow.dataset", "pyarrow.pandas_compat", "sqlglot.dialects.duckdb"),
 )
-_LOADED_WITH_TORCH = (
-    *("torch", "torch.fx.experimental.symbolic_shapes", "chronodp.federated.training.gradients"),
-    *("anyio._backends._asyncio", "httpcore", "uvicorn.lifespan.on", "uvicorn.loops.asyncio"),
-    *("uvicorn.protocols.http.h11_impl", "uvicorn.protocols.websockets.auto", "tests.federated.network"),
-)
+_LOADED_WITH_TORCH = (*("torch", "torch.fx.experimental.symbolic_shapes", "chronodp.federated.training.gradients"),)
 
 _Running = dict[int, int]  # programs, and where to tell of each
 

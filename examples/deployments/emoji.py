@@ -7,7 +7,7 @@ epsilon 4 for a day of a device, and nothing for a month of it (https://desfonta
 
 **Unit and price.** A device in everything it ever sends: two reports in 28 days at epsilon 2 each, epsilon 4 in all.
 
-**What is different here.** The price does not grow with the days. Shares come with intervals, also if some lie.
+**What is different here.** The price does not grow with the days. Shares come with intervals.
 """
 
 import numpy as np

@@ -148,28 +148,25 @@ class Section(Mapping[str, Any]):
                     yield from section._places(key)
 
 
-def load_settings(argument: str, path: object, settings: Settings, *, others: bool = False) -> Section:
+def load_settings(argument: str, path: object, settings: Settings) -> Section:
     """Return what a TOML file says, if it is what was declared.
 
     Args:
         argument: how the caller names the file.
         path: of the file.
         settings: its keys.
-        others: whether it may hold more than that, which is left out.
     """
     file = check_path(argument, path)
-    return _parsed(argument, str(file), read_text(argument, file), settings, others=others)
+    return _parsed(argument, str(file), read_text(argument, file), settings)
 
 
 def parse_settings(argument: str, name: str, content: str, settings: Settings) -> Section:
     """Return what a TOML text says, if it is what was declared; ``name`` is what its file is called."""
-    return _parsed(argument, name, content, settings, others=False)
+    return _parsed(argument, name, content, settings)
 
 
-def _parsed(argument: str, path: str, content: str, settings: Settings, *, others: bool) -> Section:
+def _parsed(argument: str, path: str, content: str, settings: Settings) -> Section:
     said = parse_toml(argument, path, content)
-    if others:
-        said = {key: said[key] for key in settings if key in said}
     return _read(said, settings, Place(Path(path).name, content))
 
 

@@ -64,9 +64,8 @@ def test_a_fleet_is_made_up_counted_in_parts_and_shown(home: Path) -> None:
     said = run("device", "fleet", "town", "--devices", "3000", "--days", "10", "--reports", "2")
     assert "6,000 reports" in said
     files = ("town/plan.json", "town/reports.bin")
-    whole = json.loads(run("collect", *files, "--json", "--lying", "0.01"))
+    whole = json.loads(run("collect", *files, "--json"))
     assert whole["reports"] == 6000
-    assert {"lower_if_lying", "upper_if_lying"} <= whole["rows"][0].keys()
     for number in ("0", "1"):
         run("collect", *files, "--part", f"{number}/2", "--tally", f"{number}.tally")
     merged = json.loads(run("collect", files[0], "0.tally", "1.tally", "--json"))
@@ -103,7 +102,6 @@ def test_collections_that_are_refused(home: Path, refuse: Callable[..., str]) ->
     run("collect", *files, "--tally", "all.tally")
     assert "a whole number" in refuse("collect", *files, "--smooth", "week")
     assert "an odd number" in refuse("collect", *files, "--smooth", "4")
-    assert "lying must be" in refuse("collect", *files, "--lying", "2")
     assert "labels must be 6 of them" in refuse("collect", *files, "--labels", "a,b")
     assert "either files of reports or tallies" in refuse("collect", *files, "all.tally")
     assert "counted twice" in refuse("collect", files[0], "all.tally", "all.tally")

@@ -56,7 +56,6 @@ ONE = {"transitions": [[0.5, 0.5], [0.5, 0.5]], "coupling": [[1.0]]}
 AGED = (*GRID, "--sequence", "kwh", "--states", "2", "--epsilon", "1", *SPENDS)
 STREAM = ("s", "--dataset", "meters", "--horizon", "9", "--change", "1", "--epsilon", "1")
 WATCH = ("a", "--dataset", "meters", "--above", "1", "--change", "1", "--epsilon", "1")
-FEDERATED = ("--holder", "h", "--token-file")
 LIFE = ("--name", "load", "--tally", "load.tally")
 ISSUE = (*LIFE, "--start", "2026-01-01", "--end", "2026-01-02", "--request", "x")
 OPEN = (*SERIES, "--dataset", "lives", "--name", "other", "--tally", "other.tally")
@@ -153,15 +152,6 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("device send", "plan"): ("FILE", "--slot", "1"),
     ("device send", "state"): ("plan.json", "--slot", "1", "--state", "FILE"),
     ("federate simulate", "run"): ("FILE",),
-    ("federate token", "run"): ("FILE", "--holder", "h", "--out", "new.token"),
-    ("federate server", "run"): ("FILE",),
-    ("federate server", "tls_cert"): ("run.toml", "--tls-cert", "FILE", "--tls-key", "FILE"),
-    ("federate server", "tls_key"): ("run.toml", "--tls-cert", "FILE", "--tls-key", "FILE"),
-    ("federate client", "run"): ("FILE", *FEDERATED, "FILE", "--identity", "FILE"),
-    ("federate client", "token_file"): ("run.toml", *FEDERATED, "FILE", "--identity", "FILE"),
-    ("federate client", "identity"): ("run.toml", *FEDERATED, "FILE", "--identity", "FILE"),
-    ("federate client", "own_file"): ("FILE", *FEDERATED, "FILE", "--identity", "FILE", "--own-file", "FILE"),
-    ("federate client", "journal"): ("run.toml", *FEDERATED, "FILE", "--identity", "FILE", "--journal", "FILE"),
     ("curator check", "policy"): ("FILE",),
     ("curator hold", "ledger"): ("meters", "--ledger", "FILE"),
     ("curator check", "ledger"): ("checked.toml", "--ledger", "FILE"),

@@ -141,7 +141,6 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "collect": (("release.json", "release.json"),),
     "device plan": ((KEY, "--epsilon", "1", "--protocol", "fresh:30", "--choices", "3", "--out", "device.json"),),
     "federate simulate": (("live.toml",), (KEY,)),
-    "federate token": (("live.toml", "--holder", KEY, "--out", "token"),),
     "fran plan": (("live.toml", "--epsilon", "1"), (KEY, "--epsilon", "1")),
     "fran release": ((*TABLE, "--model", KEY, "--sequence", KEY, *GRID[4:], "--states", "2", "--request", KEY, *PAID),),
     "fran run": ((KEY,), (NAME, "--replay"), (f"new{KEY}", "--model", KEY, *PAID)),
@@ -158,9 +157,6 @@ SILENT = {
     "device start": "prints a path that was typed",
     "explain": "prints numbers",
     "schema": "prints our own schemas",
-    "federate identity": "prints a key",
-    "federate client": "prints names of letters and digits",
-    "federate server": "prints names of letters and digits",
     "serve": "its log is below",
 }
 

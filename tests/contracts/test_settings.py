@@ -14,14 +14,12 @@ from chronodp.cli.question_options import read_options
 from chronodp.cli.workload import plan_workload
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.federated.training import read_plan
-from chronodp.federated.transport.run_file import read_run
 from chronodp.service import read_policy
 from chronodp.settings import anything, each, load_settings, number, rows, table, text, texts, truth, whole
 
 SECRET = "hunter2hunter"
 READERS: dict[str, Callable[[Path], object]] = {
     "policy": read_policy,
-    "run": read_run,
     "plan": read_plan,
     "settings": read_settings,
     "config": read_options,
@@ -29,14 +27,12 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 EMPTY = {
     "policy": "datasets must be given: a table [datasets.NAME] for each dataset",
-    "run": "task must be given: a table [task]",
     "plan": "epsilon must be given",
     "settings": "name must be given",
     "workload": "queries must be given: a table [queries.NAME] for each query",
 }
 MISSPELT = {
     "policy": ("[datasets.a]\ntime = 'at'\n\nevry = '{}'", "line 4: datasets.a.evry must be one of", "every"),
-    "run": ("name = 'a'\n[task]\nround = '{}'\n[server]", "line 3: task.round must be one of", "rounds"),
     "plan": ("name = 'a'\nepsilom = '{}'", "line 2: epsilom must be one of", "epsilon"),
     "settings": ("name = 'a'\ndata_set = '{}'", "line 2: data_set must be one of", "dataset"),
     "config": ("time = 'at'\nepsilom = '{}'", "line 2: epsilom must be one of", "epsilon"),
@@ -44,10 +40,6 @@ MISSPELT = {
 }
 WRONG = {
     "policy": ("service = '{}'\n[datasets.a]", "line 1: service must be a table"),
-    "run": (
-        "[task]\nrounds = 1\nsize = 1\nmodel = 'a'\nclip = 1\nbits = 32\n[server]\naddress = 5\n",
-        "line 8: server.address must be such as",
-    ),
     "plan": (
         "epsilon = 1\ndelta = 1e-6\nbatch = 1\nrounds = 1\nlocal_steps = 1\naccept_large_delta = '{}'\n"
         "[model]\nlength = 1\n[columns]\nx = [0, 1]\n[holders.a]\npeople = 5\n",

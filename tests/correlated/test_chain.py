@@ -20,14 +20,17 @@ from chronodp.correlated import (
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.query import tabulate
 from chronodp.errors import InvalidArgument
+from tests.cases import case
 from tests.correlated.chains import PAPER, draw, two
 
 EVEN = [[0.5, 0.5], [0.5, 0.5]]
 
 
-@pytest.mark.parametrize(
-    ("transitions", "coupling", "said"),
-    [
+def test_models_that_are_none() -> None:
+    transitions: object
+    coupling: object
+    said: str
+    for transitions, coupling, said in [
         ([[0.7, 0.4], [0.2, 0.6]], EVEN, "as all columns do"),
         ([[0.7, 0.4], [0.2, 0.6]], EVEN, r"transitions\[:, 0\] must be a column that sums to one.*got 0\.8999"),
         ([[0.7, 0.3], [0.4, 0.6]], EVEN, "the rows do, so transpose"),
@@ -47,11 +50,9 @@ EVEN = [[0.5, 0.5], [0.5, 0.5]]
         (np.full((3, 3, 2, 2), 0.5), EVEN, "2 × 2 × states × states"),
         ("move", EVEN, "one matrix"),
         (np.array([[PAPER, PAPER], [PAPER, [[0.5, 0.5], [0.6, 0.5]]]]), EVEN, r"transitions\[1\]\[1\]\[:, 0\]"),
-    ],
-)
-def test_models_that_are_none(transitions: object, coupling: object, said: str) -> None:
-    with pytest.raises(InvalidArgument, match=said):
-        CouplingMarkovChain(transitions, coupling)  # type: ignore[arg-type]
+    ]:
+        with case(transitions, coupling, said), pytest.raises(InvalidArgument, match=said):
+            CouplingMarkovChain(transitions, coupling)  # type: ignore[arg-type]
 
 
 def test_dense_and_sparse_are_the_same_model() -> None:
@@ -129,9 +130,6 @@ def test_questions_that_cannot_be_asked() -> None:
         LeakageModel(model, largest=10**9)
     with pytest.raises(InvalidArgument, match="at most 4096 joint states"):
         JointChain(CouplingMarkovChain(PAPER, np.eye(13)))
-
-
-def test_snapshots_are_never_told_in_errors() -> None:
     with pytest.raises(InvalidArgument) as refused:
         two(0.5).next_laws([[0, 7351]])
     assert "7351" not in str(refused.value)

@@ -20,6 +20,7 @@ from chronodp.correlated.spectrum import mixing_time, spectrum
 from chronodp.errors import BudgetExhausted, ChronodpError, InvalidArgument, RequestConflict, UnknownDocument
 from chronodp.ledger import verify
 from chronodp.randomness import Entropy
+from tests.cases import case
 from tests.correlated.chains import PAPER, draw, two
 
 TRUTH = CouplingMarkovChain(
@@ -137,13 +138,13 @@ def test_the_noise_of_counts_under_the_auditor(shrink: float, caught: bool) -> N
     assert examine(release, [(0, 1)]).refutes(40.0) is caught
 
 
-@pytest.mark.parametrize(
-    "series", [[[0, 2]], [0, 1], [[0.5, 1.0]], "01", [[0, 7351], [1, 0]], [[0], [1, 2]], [[0, -1], [0, 0]]]
-)
-def test_series_that_are_none_are_refused_without_being_told(series: object) -> None:
-    with pytest.raises(InvalidArgument, match="series must be whole numbers from 0 to 1") as refused:
-        fit(series, states=2)  # type: ignore[arg-type]
-    assert "7351" not in str(refused.value)
+def test_series_that_are_none_are_refused_without_being_told() -> None:
+    series: object
+    for series in [[[0, 2]], [0, 1], [[0.5, 1.0]], "01", [[0, 7351], [1, 0]], [[0], [1, 2]], [[0, -1], [0, 0]]]:
+        with case(series):
+            with pytest.raises(InvalidArgument, match="series must be whole numbers from 0 to 1") as refused:
+                fit(series, states=2)  # type: ignore[arg-type]
+            assert "7351" not in str(refused.value)
 
 
 def test_who_hears_whom_must_be_said_for_everyone() -> None:
@@ -215,17 +216,16 @@ def test_models_survive_being_written_down(tmp_path: Path) -> None:
         read_model(tmp_path / "none.json")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_edges_join_sequences_that_are_there() -> None:
+    text: str
+    said: str
+    for text, said in [
         ('{"sequences": 1e999, "edges": [[0, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "not a JSON document"),
         ('{"sequences": 1.5, "edges": [[0, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "sequences must be a whole"),
         ('{"sequences": 1, "edges": [[0.9, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "edges must be"),
         ('{"sequences": 1, "edges": [[NaN, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "not a JSON document"),
         ('{"sequences": 1, "edges": [[1, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "edges must be"),
         ('{"sequences": 1, "edges": [0, 0, 1], "transitions": [[1, 0], [0, 1]]}', "not a model"),
-    ],
-)
-def test_edges_join_sequences_that_are_there(text: str, said: str) -> None:
-    with pytest.raises(ChronodpError, match=said):
-        model_from_json(text)
+    ]:
+        with case(text, said), pytest.raises(ChronodpError, match=said):
+            model_from_json(text)

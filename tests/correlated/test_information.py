@@ -20,7 +20,7 @@ from chronodp.errors import InvalidArgument
 from tests.correlated.chains import two
 
 
-def test_memory_makes_a_snippet_tell_more_of_the_rest(golden: Any) -> None:
+def test_memory_makes_a_snippet_tell_more_of_the_rest_and_less_of_itself(golden: Any) -> None:
     wanted = golden("claims/adversary_and_information.json")["mi_rest_nats"]
     found = []
     for memory, nats in wanted.items():
@@ -33,9 +33,6 @@ def test_memory_makes_a_snippet_tell_more_of_the_rest(golden: Any) -> None:
         # At an end of the series it has one neighbour.
         assert gaussian_information(covariance, range(6)) == pytest.approx(-math.log(1 - rho**2) / 2, abs=1e-12)
     assert [round(nats, 3) for nats in found] == [0.0, 0.288, 0.999, 1.531, 2.528]
-
-
-def test_memory_leaves_less_in_the_snippet_to_know(golden: Any) -> None:
     found = []
     for leaves, bits in golden("claims/adversary_and_information.json")["mi_self_bits"].items():
         q = float(leaves)

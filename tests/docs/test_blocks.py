@@ -10,14 +10,12 @@ import json
 from pathlib import Path
 from urllib.parse import parse_qs
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from chronodp.cli.live_settings import read_settings
 from chronodp.cli.town import write_town
 from chronodp.federated.training.plan_file import read_plan
-from chronodp.federated.transport.run_file import read_run
 from chronodp.live import KeyLimits
 from chronodp.service.question import QueryRequest
 from chronodp.service.table_asked import TableAsked
@@ -42,7 +40,7 @@ RUN = {
     ("keys-in-streams.md", "toml"): "test_the_settings_of_a_stream_of_keys",
     ("run-a-live-stream.md", "toml"): "test_the_settings_of_a_live_stream",
     ("train-a-private-forecaster.md", "toml"): "test_a_training_plan",
-    ("train-across-holders.md", "toml"): "test_a_run_across_holders",
+    ("train-across-holders.md", "python"): "tests/federated/test_flower.py",
     ("service-api.md", "json"): "test_questions",
     ("service-api.md", "text"): "test_a_table",
 }
@@ -130,18 +128,6 @@ def test_a_training_plan(tmp_path: Path) -> None:
     file = tmp_path / "plan.toml"
     file.write_text(text, encoding="utf-8")
     assert read_plan(file).plan.epsilon <= 4.0
-
-
-def test_a_run_across_holders(tmp_path: Path) -> None:
-    agreed, own = only("train-across-holders.md", "toml")
-    for number, mark in enumerate(("…64 hexadecimal digits…", "…", "…", "…")):
-        agreed = agreed.replace(f'"{mark}"', f'"{number:064x}"', 1)
-    np.save(tmp_path / "start.npy", np.zeros(1_000_000, dtype=np.float32))
-    file = tmp_path / "run.toml"
-    file.write_text(agreed, encoding="utf-8")
-    assert len(read_run(file).terms.names) == 4
-    file.write_text(agreed.partition("[holder]")[0] + own, encoding="utf-8")
-    assert read_run(file).holder["make"] == "chronodp.federated.training:make_trainer"
 
 
 def test_questions() -> None:

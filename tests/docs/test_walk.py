@@ -23,7 +23,7 @@ from tests.docs.pages import ROOT, blocks, typed
 ELSEWHERE = {  # what runs until it is stopped, or for minutes, is run by the tests of its own
     "audit": "tests/cli/test_audit.py",
     "demo": "tests/cli/test_release.py",
-    "federate": "tests/cli/test_federate_training.py",
+    "federate": "tests/cli/test_federate_simulate.py",
     "live": "tests/cli/test_live.py",
     "curator": "tests/cli/test_serve.py",
     "serve": "tests/cli/test_serve.py",

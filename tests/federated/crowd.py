@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,7 +80,3 @@ class Toy:
         random = np.random.default_rng([*self.name.encode(), round_number])
         fresh = random.normal(0, 0.2, self._task.size)
         return np.asarray(self._factor * (fresh - 0.1 * parameters.astype(np.float64)))
-
-
-def make_toy(*, name: str, task: Task, **options: Any) -> Toy:
-    return Toy(name, task, **options)

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 import chronodp as cdp
+from tests import warm
 from tests.conftest import Trials
-from tests.federated.network import code_of, ended, started
 from tests.federated.people import make_plan, make_trainer
-from tests.federated.victim import train_and_die
 
 pytestmark = pytest.mark.processes
 
@@ -21,9 +20,9 @@ pytestmark = pytest.mark.processes
 def test_each_round_is_paid_once_and_told_with_one_value(point: str, tmp_path: Path, trials: Trials) -> None:
     rounds, told = make_plan().rounds, dict[str, set[str]]()
     for number in range(trials(20, least=1)):
-        victim = started(train_and_die, tmp_path, point, 1 + number % 2)
-        with ended(victim):
-            died = code_of(victim)
+        victim = warm.start("-m", "tests.federated.victim", str(tmp_path), point, str(1 + number % 2), torch=True)
+        died = victim.wait(120.0)
+        victim.close()
         with cdp.Ledger(tmp_path / "budget.db") as ledger:
             charges = len(ledger.history("north"))
         file = tmp_path / "told.txt"

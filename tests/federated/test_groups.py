@@ -81,7 +81,7 @@ def test_with_one_size_every_sample_takes_as_many_groups() -> None:
     assert len(list(small.groups(at, inputs, wanted))) == 3  # a sample as few are
 
 
-def test_sizes_of_groups_are_public_and_few() -> None:
+def test_sizes_of_groups_and_devices_are_public_and_few() -> None:
     assert group_sizes_for(128, 385, "one") == (164,)
     assert group_sizes_for(128, 385, "several") == (*range(16, 161, 16), 164)
     assert group_sizes_for(5000, 385, "several") == tuple(range(64, 1025, 64))
@@ -89,6 +89,9 @@ def test_sizes_of_groups_are_public_and_few() -> None:
     assert group_sizes_for(400, 2**25, "several") == (8,)
     with pytest.raises(InvalidArgument, match="group_sizes must be one or several"):
         group_sizes_for(40, 385, "two")
+    for wrong in ("tpu", "", None, 0, "cuda:9"):
+        with pytest.raises(InvalidArgument, match="device must be cpu"):
+            PersonGradients(design().build(), Risk(), (6, 4), device=wrong)  # type: ignore[arg-type]
 
 
 class Rows:
@@ -240,9 +243,3 @@ def test_a_device_that_computes_otherwise_is_refused(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(gradients, "_passes", Off(sound, by))
         with pytest.raises(InvalidArgument, match=r"computes as the processor does.*allow_tf32"):
             gradients._compare(parameters, inputs[:8], wanted[:8])
-
-
-def test_odd_devices_are_refused() -> None:
-    for wrong in ("tpu", "", None, 0, "cuda:9"):
-        with pytest.raises(InvalidArgument, match="device must be cpu"):
-            PersonGradients(design().build(), Risk(), (6, 4), device=wrong)  # type: ignore[arg-type]

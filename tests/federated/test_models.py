@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -18,13 +20,12 @@ from chronodp.federated.models import (
     Recurrent,
     Risk,
     loss_of,
+    slope_of,
 )
-from chronodp.federated.models.convolution import ConvolutionNetwork
-from chronodp.federated.models.layers import check_layers
-from chronodp.federated.models.outcomes import Outcome, slope_of
-from chronodp.federated.models.recurrent import RecurrentNetwork
+from chronodp.federated.networks import ConvolutionNetwork, RecurrentNetwork, check_layers
 from chronodp.federated.training.gradients import PersonGradients, put
 from chronodp.privacy import dump, load
+from tests.cases import case
 from tests.federated.people import INPUTS, design, make_people
 
 EVERY: tuple[Architecture, ...] = (Linear(), Recurrent(4), Convolution(4, 2, 3))
@@ -53,24 +54,29 @@ def test_the_convolution_sees_no_future_and_as_far_back_as_stated() -> None:
     assert reached.tolist() == [False] * 5 + [True] * 7
 
 
-@pytest.mark.parametrize("layers", [1, 2, 3])
-@pytest.mark.parametrize("kernel", [2, 3, 5])
-def test_the_convolution_is_torchs(layers: int, kernel: int) -> None:
+def test_the_convolution_is_torchs() -> None:
     """Of all periods, though it computes those alone that the answer needs."""
-    network = ConvolutionNetwork(2, 4, layers, kernel, 3)
-    for periods in (1, 2, 3, 5, 8, 11, 40):
-        series = torch.randn(5, periods, 2, generator=torch.Generator().manual_seed(periods))
-        with torch.no_grad():
-            state = network.enter(series)
-            for layer, look in enumerate(network.filters):
-                assert isinstance(look, nn.Linear)
-                # torch's filters go from the oldest period to the newest.
-                filters = look.weight.reshape(4, kernel, 4).flip(1).transpose(1, 2)
-                past = nn.functional.pad(state.transpose(1, 2), ((kernel - 1) * 2**layer, 0))
-                seen = nn.functional.conv1d(past, filters, look.bias, dilation=2**layer).transpose(1, 2)
-                state = state + torch.relu(seen)
-            assert torch.allclose(network(series), network.answer(state[:, -1]), atol=1e-5)
-            assert torch.allclose(network(series[2]), network(series)[2], atol=1e-5)  # one person as several
+    layers: int
+    kernel: int
+    for layers in [1, 2, 3]:
+        for kernel in [2, 3, 5]:
+            with case(layers, kernel):
+                network = ConvolutionNetwork(2, 4, layers, kernel, 3)
+                for periods in (1, 2, 3, 5, 8, 11, 40):
+                    series = torch.randn(5, periods, 2, generator=torch.Generator().manual_seed(periods))
+                    with torch.no_grad():
+                        state = network.enter(series)
+                        for layer, look in enumerate(network.filters):
+                            assert isinstance(look, nn.Linear)
+                            # torch's filters go from the oldest period to the newest.
+                            filters = look.weight.reshape(4, kernel, 4).flip(1).transpose(1, 2)
+                            past = nn.functional.pad(state.transpose(1, 2), ((kernel - 1) * 2**layer, 0))
+                            seen = nn.functional.conv1d(past, filters, look.bias, dilation=2**layer).transpose(1, 2)
+                            state = state + torch.relu(seen)
+                        assert torch.allclose(network(series), network.answer(state[:, -1]), atol=1e-5)
+                        assert torch.allclose(
+                            network(series[2]), network(series)[2], atol=1e-5
+                        )  # one person as several
 
 
 @pytest.mark.parametrize("architecture", EVERY, ids=str)
@@ -122,23 +128,24 @@ def test_where_rows_do_not_stand_alone_people_go_one_by_one() -> None:
     assert PersonGradients(design().build(), Risk(), (6, 4)).together > 1
 
 
-@pytest.mark.parametrize(
-    ("layer", "named", "instead"),
-    [
+def test_layers_that_cannot_be_handled_are_named() -> None:
+    layer: nn.Module
+    named: str
+    instead: str
+    for layer, named, instead in [
         (nn.GRU(3, 4), "GRU", "DPGRU"),
         (nn.LSTM(3, 4), "LSTM", "DPLSTM"),
         (nn.BatchNorm1d(3), "BatchNorm1d", "GroupNorm"),
         (nn.InstanceNorm1d(3), "InstanceNorm1d", "GroupNorm"),
         (nn.Dropout(), "Dropout", "regularises"),
         (nn.MultiheadAttention(4, 2), "MultiheadAttention", "DPMultiheadAttention"),
-    ],
-)
-def test_layers_that_cannot_be_handled_are_named(layer: nn.Module, named: str, instead: str) -> None:
-    with pytest.raises(InvalidArgument, match=f"{named} at '1.0'.*{instead}"):
-        check_layers(nn.Sequential(nn.Linear(3, 3), nn.Sequential(layer)))
-    assert check_layers(nn.Sequential(nn.Linear(3, 3), nn.LayerNorm(3))) is not None
-    with pytest.raises(InvalidArgument, match="parameters"):
-        check_layers(nn.ReLU())
+    ]:
+        with case(layer, named, instead):
+            with pytest.raises(InvalidArgument, match=f"{named} at '1.0'.*{instead}"):
+                check_layers(nn.Sequential(nn.Linear(3, 3), nn.Sequential(layer)))
+            assert check_layers(nn.Sequential(nn.Linear(3, 3), nn.LayerNorm(3))) is not None
+            with pytest.raises(InvalidArgument, match="parameters"):
+                check_layers(nn.ReLU())
 
 
 def test_inputs_are_scaled_by_public_bounds_and_padded() -> None:
@@ -169,16 +176,20 @@ def test_targets_that_say_nothing_count_for_nothing() -> None:
         Risk().prepare(np.zeros((3, 2)))
 
 
-@pytest.mark.parametrize("outcome", [Risk(), Risk(prevalence=0.1), Forecast(Column("x", 0, 1), 4)], ids=str)
-def test_the_slope_of_a_loss_is_its_derivative(outcome: Outcome) -> None:
-    chance = torch.Generator().manual_seed(5)
-    answers = (10 * torch.randn(300, outcome.width, generator=chance)).requires_grad_()
-    targets = torch.randint(0, 2, (300, outcome.width), generator=chance).float()
-    targets[torch.rand(300, outcome.width, generator=chance) < 0.3] = torch.nan
-    (expected,) = torch.autograd.grad(loss_of(outcome, answers, targets).sum(), answers)
-    found = slope_of(outcome, answers.detach(), targets)
-    assert torch.allclose(found, expected, rtol=1e-5, atol=1e-6)  # 1 - 1 / (1 + e^-a) loses bits; weights are up to 5
-    assert not found[targets.isnan()].any()
+def test_the_slope_of_a_loss_is_its_derivative() -> None:
+    outcome: Any
+    for outcome in [Risk(), Risk(prevalence=0.1), Forecast(Column("x", 0, 1), 4)]:
+        with case(outcome):
+            chance = torch.Generator().manual_seed(5)
+            answers = (10 * torch.randn(300, outcome.width, generator=chance)).requires_grad_()
+            targets = torch.randint(0, 2, (300, outcome.width), generator=chance).float()
+            targets[torch.rand(300, outcome.width, generator=chance) < 0.3] = torch.nan
+            (expected,) = torch.autograd.grad(loss_of(outcome, answers, targets).sum(), answers)
+            found = slope_of(outcome, answers.detach(), targets)
+            assert torch.allclose(
+                found, expected, rtol=1e-5, atol=1e-6
+            )  # 1 - 1 / (1 + e^-a) loses bits; weights are up to 5
+            assert not found[targets.isnan()].any()
 
 
 def test_rare_outcomes_weigh_as_much_as_common_ones() -> None:
@@ -190,15 +201,17 @@ def test_rare_outcomes_weigh_as_much_as_common_ones() -> None:
     assert float(losses.mean()) == pytest.approx(np.log(2), rel=1e-6)
 
 
-@pytest.mark.parametrize("architecture", EVERY, ids=str)
-def test_a_design_has_a_json_form_and_a_fingerprint(architecture: Architecture) -> None:
-    model = design(architecture)
-    assert load(dump(model), type(model)) == model
-    assert model.fingerprint != design(Recurrent(5)).fingerprint
-    assert np.array_equal(model.first_parameters(), model.first_parameters())
-    with pytest.raises(InvalidArgument, match="architecture"):
-        design("deep")  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument, match="upper"):
-        Column("load", 3.0, 3.0)
-    with pytest.raises(InvalidArgument, match="columns"):
-        Inputs((), 3)
+def test_a_design_has_a_json_form_and_a_fingerprint() -> None:
+    architecture: Architecture
+    for architecture in EVERY:
+        with case(architecture):
+            model = design(architecture)
+            assert load(dump(model), type(model)) == model
+            assert model.fingerprint != design(Recurrent(5)).fingerprint
+            assert np.array_equal(model.first_parameters(), model.first_parameters())
+            with pytest.raises(InvalidArgument, match="architecture"):
+                design("deep")  # type: ignore[arg-type]
+            with pytest.raises(InvalidArgument, match="upper"):
+                Column("load", 3.0, 3.0)
+            with pytest.raises(InvalidArgument, match="columns"):
+                Inputs((), 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from chronodp.federated.budgeting import check_budget, check_people, ledger_epsi
 from chronodp.federated.models import ModelDesign
 from chronodp.federated.training import TrainingPlan, plan_training
 from chronodp.privacy import RepeatedCost, SampledGaussianCost, SequenceCost, User, dump, load
+from tests.cases import case
 from tests.federated.people import design, make_plan, open_ledger
 
 
@@ -30,7 +32,7 @@ def test_noise_is_the_least_that_meets_the_target() -> None:
 
 
 @pytest.mark.long
-def test_a_run_cut_into_rounds_counts_the_same_total() -> None:
+def test_rounds_and_holders_count_what_a_person_pays() -> None:
     whole = make_plan(rounds=1, local_steps=50)
     cut = make_plan(rounds=10, local_steps=5)
     assert cut.cost == whole.cost
@@ -39,10 +41,6 @@ def test_a_run_cut_into_rounds_counts_the_same_total() -> None:
     assert pld.epsilon(rounds, 1e-5) == pld.epsilon(whole.cost, 1e-5)
     forgetful = pld.epsilon(cut.round_cost, 1e-5)  # what an accountant that starts anew each round would say
     assert forgetful < 0.7 * pld.epsilon(rounds, 1e-5)
-
-
-@pytest.mark.long
-def test_a_person_in_several_holders_pays_in_each() -> None:
     once, thrice = make_plan(), make_plan(holders_per_person=3)
     assert thrice.cost == RepeatedCost(once.step.cost, 3 * once.rounds * once.local_steps)
     assert thrice.epsilon > once.epsilon
@@ -81,16 +79,13 @@ def test_restarts_count_the_same_total(tmp_path: Path) -> None:
     assert spent[0] == spent[1]
 
 
-def test_other_rules_are_refused_with_the_reason(tmp_path: Path) -> None:
+def test_other_rules_and_large_deltas_are_refused_with_the_reason(tmp_path: Path) -> None:
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("north", unit=User(), epsilon=4.0, delta=1e-5)
         with pytest.raises(InvalidArgument, match=r"rule='renyi'.*as much as everybody"):
             check_budget(ledger, "north")
     with pytest.raises(InvalidArgument, match="a Ledger"):
         check_budget(None, "north")  # type: ignore[arg-type]
-
-
-def test_large_deltas_are_refused_unless_one_insists() -> None:
     with pytest.raises(InvalidArgument, match=r"delta must be at most 1 / people = 0.001: .*at random"):
         check_people(1000, delta=2e-3)
     assert check_people(1000, delta=2e-3, accept_large_delta=True) == 1000
@@ -99,9 +94,10 @@ def test_large_deltas_are_refused_unless_one_insists() -> None:
         check_people(400, delta=1e-6, fewest=500)
 
 
-@pytest.mark.parametrize(
-    ("changes", "named"),
-    [
+def test_bad_plans_are_refused() -> None:
+    changes: Any
+    named: str
+    for changes, named in [
         ({"delta": 0.1}, "delta"),
         ({"batch": 100}, "batch"),
         ({"batch": 1000}, "batch"),
@@ -112,20 +108,19 @@ def test_large_deltas_are_refused_unless_one_insists() -> None:
         ({"learning_rate": -1.0}, "learning_rate"),
         ({"momentum": 1.0}, "momentum"),
         ({"model": "gru"}, "model"),
-    ],
-)
-def test_bad_plans_are_refused(changes: dict[str, object], named: str) -> None:
-    options: dict[str, object] = {
-        "epsilon": 8.0,
-        "delta": 1e-3,
-        "people": 100,
-        "batch": 10,
-        "rounds": 1,
-        "local_steps": 2,
-    }
-    model = changes.pop("model", design())
-    with pytest.raises(InvalidArgument, match=f"^{named} "):
-        plan_training(model, **(options | changes))  # type: ignore[arg-type]
+    ]:
+        with case(changes, named):
+            options: dict[str, object] = {
+                "epsilon": 8.0,
+                "delta": 1e-3,
+                "people": 100,
+                "batch": 10,
+                "rounds": 1,
+                "local_steps": 2,
+            }
+            model = changes.pop("model", design())
+            with pytest.raises(InvalidArgument, match=f"^{named} "):
+                plan_training(model, **(options | changes))
 
 
 @pytest.mark.long

@@ -12,10 +12,10 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, RoundConflict, TooFewHolders, UnreadableSource
-from chronodp.federated import Federation, Round, Task, load_holder
+from chronodp.federated import Federation, Round, Task
 from chronodp.federated.aggregation import Phase
 from chronodp.federated.quantise import Quantiser
-from tests.federated.crowd import Toy, make_toy
+from tests.federated.crowd import Toy
 
 TASK = Task(rounds=4, size=300, model="toy 1", clip=1.0, bits=32)
 
@@ -117,16 +117,6 @@ def test_a_federation_is_checked_before_it_runs() -> None:
     for change in ({"rounds": 0}, {"size": 0}, {"model": ""}, {"clip": 0.0}, {"bits": 8}):
         with pytest.raises(InvalidArgument):
             Task(**{"rounds": 1, "size": 1, "model": "m", "clip": 1.0, "bits": 32, **change})  # type: ignore[arg-type]
-
-
-def test_holders_are_loaded_by_name() -> None:
-    config = {"make": "tests.federated.crowd:make_toy", "factor": 2.0}
-    holder = load_holder(config, name="h1", task=TASK)
-    zeros = np.zeros(300, np.float32)
-    assert np.array_equal(holder.update(0, zeros), make_toy(name="h1", task=TASK, factor=2.0).update(0, zeros))
-    for wrong in ("", "nowhere:make", "tests.federated.crowd:nothing", "os:getcwd"):
-        with pytest.raises(InvalidArgument, match="make must be a function"):
-            load_holder({"make": wrong}, name="h1", task=TASK)
 
 
 @given(st.sampled_from([16, 32, 64]), st.integers(1, 200), st.data())

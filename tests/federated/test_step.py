@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-from hypothesis.extra import numpy as arrays
+from hypothesis import strategies as st
 
 from chronodp.accounting import sampled
 from chronodp.audit.exact import examine, outcomes
@@ -23,20 +22,6 @@ from tests.conftest import Trials
 STEP = StepDesign(clip=1.0, sigma=1.0, rate=0.3, resolution=4)
 
 anything = st.floats(allow_nan=True, allow_infinity=True, width=32)
-
-
-@given(
-    arrays.arrays(np.float32, st.tuples(st.integers(1, 5), st.integers(1, 40)), elements=anything), st.floats(1e-6, 1e6)
-)
-def test_no_row_is_longer_than_the_clip(rows: np.ndarray[tuple[int, int], np.dtype[np.float32]], clip: float) -> None:
-    for resolution in (1, 3, RESOLUTION):
-        whole = whole_rows(rows, clip=clip, resolution=resolution)
-        squares = [sum(int(part) ** 2 for part in row) for row in whole.tolist()]
-        assert max(squares) <= resolution**2
-        for place in range(len(rows)):  # and each depends on itself alone
-            assert np.array_equal(
-                whole_rows(rows[place : place + 1], clip=clip, resolution=resolution)[0], whole[place]
-            )
 
 
 def test_rows_are_the_gradient_clipped() -> None:
@@ -76,13 +61,19 @@ def test_one_step_is_as_private_as_it_says_and_nearly_no_more() -> None:
         assert finding.refutes(epsilon, 0.8 * claimed)
 
 
-def test_an_empty_sample_is_noise_and_still_a_step() -> None:
+def test_an_empty_sample_is_noise_which_is_not_torchs() -> None:
     none = private_sum(STEP, 0, lambda _: [], size=3, entropy=seeded(1))
     rows = np.ones((1, 3))
     rare = StepDesign(clip=1.0, sigma=1.0, rate=1e-9)
     quiet = private_sum(rare, 1, lambda chosen: [rows[chosen]], size=3, entropy=seeded(1))
     assert none.any()
     assert quiet.any()
+    import torch
+
+    torch.manual_seed(1)
+    one = private_sum(STEP, 0, lambda _: [], size=50, entropy=seeded(1))
+    torch.manual_seed(2)
+    assert np.array_equal(one, private_sum(STEP, 0, lambda _: [], size=50, entropy=seeded(1)))
 
 
 def test_noise_has_the_stated_deviation(trials: Trials) -> None:
@@ -93,15 +84,6 @@ def test_noise_has_the_stated_deviation(trials: Trials) -> None:
     assert abs(float(noise.std()) / 0.85 - 1) < 7 / np.sqrt(2 * size)
     assert abs(0.9 - 1) > 7 / np.sqrt(2 * size)
     assert abs(float(noise.mean())) < 7 * 0.85 / np.sqrt(size)
-
-
-def test_the_noise_is_not_torchs() -> None:
-    import torch
-
-    torch.manual_seed(1)
-    one = private_sum(STEP, 0, lambda _: [], size=50, entropy=seeded(1))
-    torch.manual_seed(2)
-    assert np.array_equal(one, private_sum(STEP, 0, lambda _: [], size=50, entropy=seeded(1)))
 
 
 def test_claims_and_bad_designs() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument
@@ -56,20 +55,6 @@ def test_a_band_holds_the_stated_share_of_people(ledger: cdp.Ledger) -> None:
     with pytest.raises(InvalidArgument, match="errors"):
         choose_band([[1.0]], largest=1.0, people=900, epsilon=1.0, ledger=ledger, dataset="held out", request="bad")
     ledger.close_connection()
-
-
-def test_one_person_moves_the_utility_of_a_width_by_no_more_than_stated() -> None:
-    """The utilities of `choose_band`, by hand, for everybody and for everybody but one."""
-    a, b, widths = 102, 922, np.linspace(1, 10, 20)
-    errors = np.random.default_rng(2).random(50) * 10
-
-    def utilities(known: NDArray[np.float64]) -> NDArray[np.int64]:
-        within = (known[:, None] <= widths).sum(0)
-        found: NDArray[np.int64] = -np.abs(a * within - b * (len(known) - within))
-        return found
-
-    moved = [np.abs(utilities(errors) - utilities(np.delete(errors, place))).max() for place in range(50)]
-    assert max(moved) == b
 
 
 def test_forecasts_come_with_their_band(ledger: cdp.Ledger) -> None:

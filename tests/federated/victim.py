@@ -6,6 +6,7 @@ Each update is written to a file after it was told.
 from __future__ import annotations
 
 import hashlib
+import sys
 from pathlib import Path
 
 import chronodp as cdp
@@ -23,3 +24,7 @@ def train_and_die(folder: Path, point: str, count: int) -> None:
             for number in range(1, plan.rounds + 1):
                 update = holder.update(number, start)
                 file.write(f"{number} {hashlib.sha256(update.tobytes()).hexdigest()}\n")
+
+
+if __name__ == "__main__":
+    train_and_die(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

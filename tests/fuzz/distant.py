@@ -33,9 +33,6 @@ def _call(door: Any, **arguments: Any) -> Call:
 
 DISTANT: dict[str, Call] = {
     "Task": _call(federated.Task, rounds=2, size=4, model="toy", clip=1.0, bits=32),
-    "load_holder": _call(
-        federated.load_holder, config={"make": "tests.federated.crowd:make_toy"}, name="north", task=_TASK
-    ),
     "Federation": _call(
         federated.Federation,
         holders=[Toy("north", _TASK), Toy("south", _TASK)],

@@ -187,7 +187,6 @@ PLAIN: dict[str, Call] = {
     "estimate": _call(local.estimate, plan=_PLAN, tally=local.Collector(_PLAN).tally, labels=None),
     "best_window": _call(local.best_window, estimates=local.estimate(_PLAN, local.Collector(_PLAN).tally), most=3),
     "project_rows": _call(local.project_rows, values=[[0.5, 0.6]]),
-    "influence_of": _call(local.influence_of, plan=_PLAN),
     "Order": _call(selection.Order, autoregressive=1, differences=0, moving_average=1),
     "orders_up_to": _call(selection.orders_up_to, autoregressive=1, differences=0, moving_average=1),
     "MonotoneUtilities": _call(selection.MonotoneUtilities, values=_EXAMPLE, change=1.0),

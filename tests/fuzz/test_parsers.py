@@ -44,8 +44,6 @@ FOUND: list[tuple[str, bytes]] = [
     ("keys", b'{"a":' * 4000),
     ("witness", b'{"a": [[]]}'),
     ("witness", b'{"a": -Infinity}'),
-    ("tokens", b"[" * 4000),
-    ("journal", b'{"run": "ab", "attempt": "x"}'),
     ("sealed", b"63X"),
     ("sealed", b""),
     ("packed", b"\x00\x00\x00\x02{}"),

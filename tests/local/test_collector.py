@@ -23,7 +23,6 @@ from chronodp.local import (
     RandomizedResponse,
     ReportCounts,
     Slots,
-    WindowAsked,
     WindowBudget,
     WindowPopulation,
     best_window,
@@ -33,6 +32,7 @@ from chronodp.local import (
 from chronodp.local.device import to_json
 from chronodp.local.identity import SeenIds
 from chronodp.randomness import seeded
+from tests.cases import case
 from tests.local.plans import PLANS, collected, fleet
 
 
@@ -51,20 +51,24 @@ def as_lines(plan: LocalPlan, records: NDArray[Any]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
-def test_files_lines_and_arrays_give_the_same_counts(plan: LocalPlan, tmp_path: Path) -> None:
-    records = simulate(plan, fleet(40), entropy=seeded(1))
-    (tmp_path / "reports.bin").write_bytes(records.tobytes())
-    (tmp_path / "reports.jsonl").write_text("\n".join(as_lines(plan, records)) + "\n\n", encoding="utf-8")
-    expected = collected(plan, records)
-    assert expected.reports.tolist() == [40, 40, 40]
-    for name in ("reports.bin", "reports.jsonl"):
-        told: list[float] = []
-        collector = Collector(plan)
-        collector.read(tmp_path / name, progress=told.append)
-        assert np.array_equal(collector.tally.sums, expected.sums)
-        assert collector.tally.dropped.total == 0
-        assert told[-1] <= 1.0
+def test_files_lines_and_arrays_give_the_same_counts(tmp_path: Path) -> None:
+    plan: LocalPlan
+    for plan in PLANS:
+        folder = tmp_path / plan.name
+        folder.mkdir()
+        with case(plan):
+            records = simulate(plan, fleet(40), entropy=seeded(1))
+            (folder / "reports.bin").write_bytes(records.tobytes())
+            (folder / "reports.jsonl").write_text("\n".join(as_lines(plan, records)) + "\n\n", encoding="utf-8")
+            expected = collected(plan, records)
+            assert expected.reports.tolist() == [40, 40, 40]
+            for name in ("reports.bin", "reports.jsonl"):
+                told: list[float] = []
+                collector = Collector(plan)
+                collector.read(folder / name, progress=told.append)
+                assert np.array_equal(collector.tally.sums, expected.sums)
+                assert collector.tally.dropped.total == 0
+                assert told[-1] <= 1.0
 
 
 def test_replays_and_everything_malformed_is_dropped_and_counted(tmp_path: Path) -> None:
@@ -99,9 +103,9 @@ def test_replays_and_everything_malformed_is_dropped_and_counted(tmp_path: Path)
         collector.read(tmp_path / "none.jsonl")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_lines_of_wrong_shape_are_dropped() -> None:
+    change: Any
+    for change in [
         {"answer": [1, 2]},
         {"answer": []},
         {"answer": "1"},
@@ -117,37 +121,39 @@ def test_replays_and_everything_malformed_is_dropped_and_counted(tmp_path: Path)
         {"slot": 2**32},
         {"slot": None},
         {"version": 300},
-    ],
-    ids=str,
-)
-def test_lines_of_wrong_shape_are_dropped(change: dict[str, Any]) -> None:
-    plan = PLANS[0]
-    (line,) = as_lines(plan, simulate(plan, fleet(1)[:, :1], entropy=seeded(1)))
-    collector = Collector(plan)
-    collector.add_lines([json.dumps({**json.loads(line), **change}), "", "not json", "[]", "3", '{"a": 1}', "[" * 5000])
-    assert collector.tally.reports.sum() == 0
-    assert collector.tally.dropped.malformed == 6
-    collector.add_lines([line])
-    assert collector.tally.reports.sum() == 1
+    ]:
+        with case(change):
+            plan = PLANS[0]
+            (line,) = as_lines(plan, simulate(plan, fleet(1)[:, :1], entropy=seeded(1)))
+            collector = Collector(plan)
+            collector.add_lines(
+                [json.dumps({**json.loads(line), **change}), "", "not json", "[]", "3", '{"a": 1}', "[" * 5000]
+            )
+            assert collector.tally.reports.sum() == 0
+            assert collector.tally.dropped.malformed == 6
+            collector.add_lines([line])
+            assert collector.tally.reports.sum() == 1
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
-def test_parts_of_many_workers_add_up_to_one_tally(plan: LocalPlan) -> None:
-    records = simulate(plan, fleet(300), entropy=seeded(2))
-    twice = np.concatenate((records, records))
-    whole = collected(plan, records)
-    parts = [collected(plan, twice, part=(number, 3)) for number in range(3)]
-    merged = ReportCounts.from_bytes(parts[0].to_bytes()).merge(parts[2]).merge(parts[1])
-    assert merged.reports.tolist() == whole.reports.tolist()
-    assert np.allclose(merged.sums, whole.sums, rtol=1e-12)
-    assert merged.dropped.duplicate == len(records)
-    assert merged.part == ((0, 1, 2), 3)
-    with pytest.raises(InvalidArgument, match="counted twice"):
-        merged.merge(parts[1])
-    with pytest.raises(InvalidArgument, match="the same plan"):
-        merged.merge(whole)
-    with pytest.raises(UnknownDocument, match="not a stored tally"):
-        ReportCounts.from_bytes(b"PK nonsense")
+def test_parts_of_many_workers_add_up_to_one_tally() -> None:
+    plan: LocalPlan
+    for plan in PLANS:
+        with case(plan):
+            records = simulate(plan, fleet(300), entropy=seeded(2))
+            twice = np.concatenate((records, records))
+            whole = collected(plan, records)
+            parts = [collected(plan, twice, part=(number, 3)) for number in range(3)]
+            merged = ReportCounts.from_bytes(parts[0].to_bytes()).merge(parts[2]).merge(parts[1])
+            assert merged.reports.tolist() == whole.reports.tolist()
+            assert np.allclose(merged.sums, whole.sums, rtol=1e-12)
+            assert merged.dropped.duplicate == len(records)
+            assert merged.part == ((0, 1, 2), 3)
+            with pytest.raises(InvalidArgument, match="counted twice"):
+                merged.merge(parts[1])
+            with pytest.raises(InvalidArgument, match="the same plan"):
+                merged.merge(whole)
+            with pytest.raises(UnknownDocument, match="not a stored tally"):
+                ReportCounts.from_bytes(b"PK nonsense")
 
 
 def test_reports_that_come_in_many_batches_and_chunks_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,19 +206,21 @@ def test_what_a_collector_refuses() -> None:
         Collector(LocalPlan("x", OptimizedUnary(1.0, 2**16), Fresh(2**20)))
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
-def test_nobody_and_one_user(plan: LocalPlan) -> None:
-    nobody = estimate(plan, Collector(plan).tally)
-    assert np.isnan(nobody.values).all()
-    lower, upper = nobody.interval()
-    assert np.isneginf(lower).all()
-    assert np.isposinf(upper).all()
-    assert len(nobody.to_pandas(lying=0.1)) == nobody.values.size
-    assert best_window(nobody) == 1
-    assert np.isnan(nobody.smoothed(3).values).all()
-    one = estimate(plan, collected(plan, simulate(plan, fleet(1), entropy=seeded(1))))
-    assert np.isfinite(one.values).all()
-    assert (one.deviations > 0.5).all()
+def test_nobody_and_one_user() -> None:
+    plan: LocalPlan
+    for plan in PLANS:
+        with case(plan):
+            nobody = estimate(plan, Collector(plan).tally)
+            assert np.isnan(nobody.values).all()
+            lower, upper = nobody.interval()
+            assert np.isneginf(lower).all()
+            assert np.isposinf(upper).all()
+            assert len(nobody.to_pandas()) == nobody.values.size
+            assert best_window(nobody) == 1
+            assert np.isnan(nobody.smoothed(3).values).all()
+            one = estimate(plan, collected(plan, simulate(plan, fleet(1), entropy=seeded(1))))
+            assert np.isfinite(one.values).all()
+            assert (one.deviations > 0.5).all()
 
 
 def test_plans_are_saved_and_read_and_altered_ones_refused(tmp_path: Path) -> None:
@@ -250,13 +258,6 @@ def test_tallies_damaged_anywhere_are_refused_or_read() -> None:
         except UnknownDocument:
             refused += 1
     assert refused > 100
-
-
-def test_parameters_of_numpy_become_plain_numbers() -> None:
-    whole: Any = np.int64(3)
-    for mechanism in (RandomizedResponse(1.0, whole), OneBit(1.0, (whole, whole + 2))):
-        for protocol in (Fresh(whole), WindowAsked(whole)):
-            assert len(LocalPlan("x", mechanism, protocol).digest) == 16
 
 
 def test_tallies_of_other_candidates_stay_apart() -> None:

@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,13 @@ from chronodp.local import (
     Piecewise,
     RandomizedResponse,
     Slots,
+    WindowAsked,
     WindowPopulation,
     start,
 )
 from chronodp.local.device import Refused, SecretChance, to_bytes, to_json
 from chronodp.local.reports import parse_lines, parse_records
+from tests.cases import case
 
 FOUR = RandomizedResponse(1.0, 4)
 SECRET = 3
@@ -60,33 +63,45 @@ def test_the_last_report_is_sent_again_and_never_drawn_again(tmp_path: Path) -> 
     assert mine.spent == 1
 
 
-@pytest.mark.parametrize("slot", [0, -1, 1.0, True, None, "2", 2**32])
-def test_clocks_that_go_back_and_what_is_no_slot(slot: Any, tmp_path: Path) -> None:
-    mine = begun(tmp_path, LocalPlan("four", FOUR, Fresh(9)))
-    mine.send(SECRET, slot=4)
+def test_clocks_that_go_back_and_what_is_no_slot(tmp_path: Path) -> None:
+    slot: Any
+    for slot in [0, -1, 1.0, True, None, "2", 2**32]:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        with case(slot):
+            mine = begun(folder, LocalPlan("four", FOUR, Fresh(9)))
+            mine.send(SECRET, slot=4)
+            with pytest.raises(Refused, match="slot"):
+                mine.send(SECRET, slot=slot)
+            assert mine.spent == 1
     with pytest.raises(Refused, match="slot"):
-        mine.send(SECRET, slot=slot)
-    assert mine.spent == 1
+        begun(tmp_path, LocalPlan("four", FOUR, Fresh(3))).send(SECRET, slot=-1)
 
 
-@pytest.mark.parametrize("value", [4, -1, 1.0, True, None, "1", [1]])
-def test_values_outside_the_alphabet_are_refused_and_not_repeated(value: Any, tmp_path: Path) -> None:
-    mine = begun(tmp_path, LocalPlan("four", FOUR, Fresh(9)))
-    with pytest.raises(Refused, match="value: a whole number from 0 to 3 is needed") as refused:
-        mine.send(value, slot=0)
-    assert repr(value) not in str(refused.value).replace("from 0 to 3", "")
-    assert mine.spent == 0
+def test_values_outside_the_alphabet_are_refused_and_not_repeated(tmp_path: Path) -> None:
+    value: Any
+    for value in [4, -1, 1.0, True, None, "1", [1]]:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        with case(value):
+            mine = begun(folder, LocalPlan("four", FOUR, Fresh(9)))
+            with pytest.raises(Refused, match="value: a whole number from 0 to 3 is needed") as refused:
+                mine.send(value, slot=0)
+            assert repr(value) not in str(refused.value).replace("from 0 to 3", "")
+            assert mine.spent == 0
 
 
-@pytest.mark.parametrize("value", [5.1, -0.1, float("nan"), float("inf"), None, "3", True, 3 + 0j])
-@pytest.mark.parametrize("kind", [OneBit, Piecewise, Hybrid, LaplaceNumber])
-def test_numbers_outside_the_range_are_refused(kind: Any, value: Any, tmp_path: Path) -> None:
-    mine = begun(tmp_path, LocalPlan("range", kind(1.0, (0.0, 5.0)), Fresh(9)))
-    with pytest.raises(Refused, match="value: a number"):
-        mine.send(value, slot=0)
-    assert mine.spent == 0
-    assert mine.send(5.0, slot=0) is not None
-    assert mine.send(0, slot=1) is not None
+def test_numbers_outside_the_range_are_refused(tmp_path: Path) -> None:
+    value: Any
+    kind: Any
+    for value in [5.1, -0.1, float("nan"), float("inf"), None, "3", True, 3 + 0j]:
+        for kind in [OneBit, Piecewise, Hybrid, LaplaceNumber]:
+            folder = Path(tempfile.mkdtemp(dir=tmp_path))
+            with case(value, kind):
+                mine = begun(folder, LocalPlan("range", kind(1.0, (0.0, 5.0)), Fresh(9)))
+                with pytest.raises(Refused, match="value: a number"):
+                    mine.send(value, slot=0)
+                assert mine.spent == 0
+                assert mine.send(5.0, slot=0) is not None
+                assert mine.send(0, slot=1) is not None
 
 
 def test_states_of_other_plans_damaged_ones_and_second_starts(tmp_path: Path) -> None:
@@ -107,23 +122,21 @@ def test_states_of_other_plans_damaged_ones_and_second_starts(tmp_path: Path) ->
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(Refused, match="cannot be read"):
         Device(path, plan.compiled)
-
-
-@pytest.mark.parametrize(
-    "change", [{"version": 2}, {"format": "x"}, {"protocol": {"kind": "x"}}, {"mechanism": {"kind": "x"}}]
-)
-def test_plans_of_other_versions_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
-    plan = {**LocalPlan("four", FOUR, Fresh(3)).compiled, **change}
-    if "mechanism" in change:
-        plan["mechanism"] = {"kind": "x", "choices": 2}
-    with pytest.raises(Refused, match="plan"):  # noqa: PT012 - some are noticed at the first report only
-        start(tmp_path / "me.json", plan)
-        Device(tmp_path / "me.json", plan).send(0, slot=0)
-
-
-def test_folders_that_cannot_be_written_tell_nothing(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="cannot be written"):
         start(tmp_path / "nowhere" / "me.json", LocalPlan("four", FOUR, Fresh(3)).compiled)
+
+
+def test_plans_of_other_versions_are_refused(tmp_path: Path) -> None:
+    change: Any
+    for change in [{"version": 2}, {"format": "x"}, {"protocol": {"kind": "x"}}, {"mechanism": {"kind": "x"}}]:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        with case(change):
+            plan = {**LocalPlan("four", FOUR, Fresh(3)).compiled, **change}
+            if "mechanism" in change:
+                plan["mechanism"] = {"kind": "x", "choices": 2}
+            with pytest.raises(Refused, match="plan"):  # noqa: PT012 - some are noticed at the first report only
+                start(folder / "me.json", plan)
+                Device(folder / "me.json", plan).send(0, slot=0)
 
 
 def test_slots_are_drawn_once_and_silence_is_free(tmp_path: Path) -> None:
@@ -139,6 +152,17 @@ def test_phases_give_one_report_a_window_for_ever(tmp_path: Path) -> None:
     sent = [slot for slot in range(40) if mine.send(SECRET, slot=slot) is not None]
     assert len(sent) == 8
     assert len({slot % 5 for slot in sent}) == 1
+
+
+def test_devices_refuse_a_collector_that_asks_too_often(tmp_path: Path) -> None:
+    plan = LocalPlan("asked", FOUR, WindowAsked(10)).compiled
+    start(tmp_path / "me.json", plan)
+    mine = Device(tmp_path / "me.json", plan)
+    assert mine.send(2, slot=5) is not None
+    with pytest.raises(Refused, match="budget: 1 reports within 10 slots are all there may be"):
+        mine.send(2, slot=14)
+    assert mine.send(2, slot=15) is not None
+    assert mine.spent == 2
 
 
 def test_kept_answers_survive_a_restart(tmp_path: Path) -> None:
@@ -201,9 +225,10 @@ def test_the_file_works_alone_and_reports_can_be_read(tmp_path: Path) -> None:
     assert from_lines["slot"].tolist() == [2]
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "value"),
-    [
+def test_both_forms_of_a_report_say_the_same(tmp_path: Path) -> None:
+    mechanism: Any
+    value: float
+    for mechanism, value in [
         (FOUR, 1),
         (OptimizedUnary(1.0, 9), 8),
         (LocalHashing(1.0, 10**9), 10**8),
@@ -211,21 +236,20 @@ def test_the_file_works_alone_and_reports_can_be_read(tmp_path: Path) -> None:
         (Piecewise(1.0), 0.5),
         (Hybrid(1.0), 0.5),
         (LaplaceNumber(0.3), -0.5),
-    ],
-    ids=repr,
-)
-def test_both_forms_of_a_report_say_the_same(mechanism: Any, value: float, tmp_path: Path) -> None:
-    plan = LocalPlan("any", mechanism, Fresh(50))
-    mine = begun(tmp_path, plan)
-    for slot in range(20):
-        report = mine.send(value, slot=slot)
-        assert report is not None
-        from_lines, malformed = parse_lines(plan, [to_json(report)])
-        from_bytes, _ = parse_records(plan, to_bytes(report, plan.compiled))
-        assert malformed == 0
-        assert from_lines.tobytes() == from_bytes.tobytes()
-        assert mechanism.valid(from_bytes["answer"]).all()
-        assert json.loads(to_json(report)) == report
+    ]:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        with case(mechanism, value):
+            plan = LocalPlan("any", mechanism, Fresh(50))
+            mine = begun(folder, plan)
+            for slot in range(20):
+                report = mine.send(value, slot=slot)
+                assert report is not None
+                from_lines, malformed = parse_lines(plan, [to_json(report)])
+                from_bytes, _ = parse_records(plan, to_bytes(report, plan.compiled))
+                assert malformed == 0
+                assert from_lines.tobytes() == from_bytes.tobytes()
+                assert mechanism.valid(from_bytes["answer"]).all()
+                assert json.loads(to_json(report)) == report
 
 
 @pytest.mark.long
@@ -257,9 +281,9 @@ def test_a_link_to_a_state_is_the_same_budget_and_a_second_name_is_refused(tmp_p
             Device(tmp_path / name, plan)
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    [
+def test_tables_that_tell_more_than_the_plan_states_are_refused(tmp_path: Path) -> None:
+    mechanism: Any
+    for mechanism in [
         FOUR,
         RandomizedResponse(40.0, 2),
         OptimizedUnary(0.3, 5),
@@ -268,23 +292,22 @@ def test_a_link_to_a_state_is_the_same_budget_and_a_second_name_is_refused(tmp_p
         Piecewise(1.0, (0.0, 5.0)),
         Hybrid(2.0, (0.0, 5.0)),
         LaplaceNumber(1.0, (0.0, 5.0)),
-    ],
-)
-def test_tables_that_tell_more_than_the_plan_states_are_refused(mechanism: Any, tmp_path: Path) -> None:
-    plan = LocalPlan("one", mechanism, Fresh(3)).compiled
-    start(tmp_path / "me.json", plan)
-    less = {**plan["epsilon"], "report": plan["epsilon"]["report"] * 0.999}
-    for altered in ({**plan, "epsilon": less}, {**plan, "epsilon": {}}, {**plan, "mechanism": {"kind": "choice"}}):
-        with pytest.raises(Refused, match=r"plan: its table (tells more than it states|is damaged)"):
-            start(tmp_path / "other.json", altered)
-        with pytest.raises(Refused, match="plan: its table"):
-            Device(tmp_path / "me.json", altered)
-    unknown = {key: value for key, value in plan.items() if key != "protocol"}
-    with pytest.raises(Refused, match="protocol is not known"):
-        start(tmp_path / "other.json", unknown)
-    assert not (tmp_path / "other.json").exists()
-
-
-def test_a_device_that_told_nothing_has_no_slot_before_the_first(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="slot"):
-        begun(tmp_path, LocalPlan("four", FOUR, Fresh(3))).send(SECRET, slot=-1)
+    ]:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        with case(mechanism):
+            plan = LocalPlan("one", mechanism, Fresh(3)).compiled
+            start(folder / "me.json", plan)
+            less = {**plan["epsilon"], "report": plan["epsilon"]["report"] * 0.999}
+            for altered in (
+                {**plan, "epsilon": less},
+                {**plan, "epsilon": {}},
+                {**plan, "mechanism": {"kind": "choice"}},
+            ):
+                with pytest.raises(Refused, match=r"plan: its table (tells more than it states|is damaged)"):
+                    start(folder / "other.json", altered)
+                with pytest.raises(Refused, match="plan: its table"):
+                    Device(folder / "me.json", altered)
+            unknown = {key: value for key, value in plan.items() if key != "protocol"}
+            with pytest.raises(Refused, match="protocol is not known"):
+                start(folder / "other.json", unknown)
+            assert not (folder / "other.json").exists()

@@ -22,7 +22,6 @@ from chronodp.local import (
     RandomizedResponse,
     Slots,
     SymmetricUnary,
-    WindowAsked,
     WindowBudget,
     WindowPopulation,
 )
@@ -110,16 +109,6 @@ def test_kept_answers_give_away_what_is_stated_in_both_classes(permanent: float,
     assert plan.lifetime.linkable
 
 
-@pytest.mark.long
-def test_two_levels_of_kept_answers_cost_two_at_four_slots() -> None:
-    plan = LocalPlan("kept", RandomizedResponse(0.5, 2), Memoised(permanent_epsilon=1.0, horizon=4))
-    _, different = pairs((0, 1), 4)
-    assert round(worst(plan, different).epsilon, 2) == 2.03
-    longer = [LocalPlan("kept", plan.mechanism, Memoised(1.0, horizon)).lifetime.any_pattern for horizon in (6, 8)]
-    assert round(longer[0], 2) == 3.17
-    assert longer[1] >= 4.10
-
-
 def test_one_level_is_unbounded_between_histories_that_change_at_other_times() -> None:
     plan = LocalPlan("kept", RandomizedResponse(1.0, 2), Memoised(permanent_epsilon=1.0, horizon=4))
     same, different = pairs((0, 1), 4)
@@ -188,24 +177,6 @@ def test_any_window_costs_what_is_stated(protocol: WindowBudget | WindowPopulati
     assert worst(plan, within).epsilon == pytest.approx(stated.epsilon, abs=1e-12)
     assert not worst(plan, within).refutes(stated.epsilon)
     assert worst(plan, beyond).epsilon > stated.epsilon + 0.1  # longer stretches cost more: the unit says so
-
-
-def test_asked_devices_answer_once_a_window() -> None:
-    from chronodp.audit.devices import AuditedChance
-    from chronodp.local.device import Refused, answer, begin
-    from chronodp.randomness import seeded
-
-    plan = LocalPlan("asked", RandomizedResponse(0.7, 2), WindowAsked(3)).compiled
-    chance = AuditedChance(seeded(1))
-    state = begin(plan, chance)
-    state, first = answer(plan, state, 1, 0, chance)
-    assert first is not None
-    for slot in (1, 2):
-        with pytest.raises(Refused, match="budget: 1 reports within 3 slots"):
-            answer(plan, state, 1, slot, chance)
-    state, again = answer(plan, state, 1, 3, chance)
-    assert again is not None
-    assert state["spent"] == 2
 
 
 def test_values_may_be_chosen_after_seeing_earlier_answers() -> None:

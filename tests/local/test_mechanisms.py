@@ -29,10 +29,11 @@ from chronodp.local import (
 from chronodp.local.lanes import packed_coins
 from chronodp.local.longitudinal import two_levels
 from chronodp.local.mechanism import ChoiceMechanism, NumberMechanism
-from chronodp.local.number import Number
+from chronodp.local.numbers import Number
 from chronodp.local.probabilities import LARGEST_EPSILON, exponential_below, split_odds
 from chronodp.privacy import Report, dump, load
 from chronodp.randomness import seeded
+from tests.cases import case
 from tests.conftest import Trials
 
 EPSILONS = ("0.5", "1", "2", "4")
@@ -40,25 +41,24 @@ WRONG: Any = "coin"
 NUMBERS: list[type[Number]] = [OneBit, Piecewise, Hybrid, LaplaceNumber]
 
 
-@pytest.mark.parametrize("key", EPSILONS)
-def test_variances_agree_with_reference_values(key: str, golden: Any) -> None:
-    expected, epsilon = golden("local/reference.json")[key], float(key)
-    for choices in (2, 4, 24, 128):
-        ask, known = RandomizedResponse(epsilon, choices), expected[f"grr_k{choices}"]
-        assert float(ask.law.truth) == pytest.approx(known["p"], rel=1e-12)
-        assert float(ask.law.chance) == pytest.approx(known["q"], rel=1e-12)
-        assert float(ask.law.variance(0.0, 1)) == pytest.approx(known["formula"], rel=1e-9)
-    unary = OptimizedUnary(epsilon, 7)
-    assert float(unary.law.chance) == pytest.approx(expected["oue"]["q"], rel=1e-12)
-    assert float(unary.law.variance(0.0, 1)) == pytest.approx(expected["oue"]["formula"], rel=1e-9)
-    assert Piecewise(epsilon).variance(0.0) == pytest.approx(expected["piecewise"]["var_t0"], rel=1e-9)
-    assert Piecewise(epsilon).variance(1.0) == pytest.approx(expected["piecewise"]["var_t1"], rel=1e-9)
-    assert OneBit(epsilon).variance(0.0) == pytest.approx(expected["duchi_var_t0"], rel=1e-9)
-    assert OneBit(epsilon).variance(-1.0) == pytest.approx(expected["duchi_var_t1"], rel=1e-9)
-    assert LaplaceNumber(epsilon).variance(0.3) == pytest.approx(expected["laplace_var"], rel=1e-9)
-
-
-def test_variances_of_frequencies_over_many_reports(golden: Any) -> None:
+def test_variances_agree_with_reference_values(golden: Any) -> None:
+    key: str
+    for key in EPSILONS:
+        with case(key):
+            expected, epsilon = golden("local/reference.json")[key], float(key)
+            for choices in (2, 4, 24, 128):
+                ask, known = RandomizedResponse(epsilon, choices), expected[f"grr_k{choices}"]
+                assert float(ask.law.truth) == pytest.approx(known["p"], rel=1e-12)
+                assert float(ask.law.chance) == pytest.approx(known["q"], rel=1e-12)
+                assert float(ask.law.variance(0.0, 1)) == pytest.approx(known["formula"], rel=1e-9)
+            unary = OptimizedUnary(epsilon, 7)
+            assert float(unary.law.chance) == pytest.approx(expected["oue"]["q"], rel=1e-12)
+            assert float(unary.law.variance(0.0, 1)) == pytest.approx(expected["oue"]["formula"], rel=1e-9)
+            assert Piecewise(epsilon).variance(0.0) == pytest.approx(expected["piecewise"]["var_t0"], rel=1e-9)
+            assert Piecewise(epsilon).variance(1.0) == pytest.approx(expected["piecewise"]["var_t1"], rel=1e-9)
+            assert OneBit(epsilon).variance(0.0) == pytest.approx(expected["duchi_var_t0"], rel=1e-9)
+            assert OneBit(epsilon).variance(-1.0) == pytest.approx(expected["duchi_var_t1"], rel=1e-9)
+            assert LaplaceNumber(epsilon).variance(0.3) == pytest.approx(expected["laplace_var"], rel=1e-9)
     known = golden("local/reference.json")["freq_sim_k8_eps1_n20000"]
     truth = np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05])
     for mechanism, key in ((RandomizedResponse(1.0, 8), "grr"), (OptimizedUnary(1.0, 8), "oue")):
@@ -68,33 +68,37 @@ def test_variances_of_frequencies_over_many_reports(golden: Any) -> None:
     assert float(law.sampled_variance(binary["pi"], binary["n"])) == pytest.approx(binary["var"], rel=1e-9)
 
 
-@pytest.mark.parametrize("key", ["einf=2,e1=1,k=2", "einf=2,e1=1,k=10", "einf=4,e1=2,k=10", "einf=2,e1=1,k=24"])
-def test_two_levels_realise_the_first_report_exactly(key: str, golden: Any) -> None:
-    known = golden("local/reference.json")["lgrr_exact"][key]
-    permanent, first, choices = (float(part.split("=")[1]) for part in key.split(","))
-    levels = two_levels(permanent, first, int(choices))
-    assert float(levels.kept[0]) == pytest.approx(known["p1"], rel=1e-12)
-    assert float(levels.repeated[0]) == pytest.approx(known["p2"], rel=1e-12)
-    p, q = levels.first
-    assert float(p) == pytest.approx(known["ps"], rel=1e-12)
-    assert math.log(p / q) == pytest.approx(first, abs=1e-12)
-    assert p / q <= exponential_below(first)
-    plan = LocalPlan("kept", RandomizedResponse(first, int(choices)), Memoised(permanent, horizon=9))
-    assert float(plan.law.variance(0.0, 1)) == pytest.approx(known["var0_n1"], rel=1e-9)
+def test_two_levels_realise_the_first_report_exactly(golden: Any) -> None:
+    key: str
+    for key in ["einf=2,e1=1,k=2", "einf=2,e1=1,k=10", "einf=4,e1=2,k=10", "einf=2,e1=1,k=24"]:
+        with case(key):
+            known = golden("local/reference.json")["lgrr_exact"][key]
+            permanent, first, choices = (float(part.split("=")[1]) for part in key.split(","))
+            levels = two_levels(permanent, first, int(choices))
+            assert float(levels.kept[0]) == pytest.approx(known["p1"], rel=1e-12)
+            assert float(levels.repeated[0]) == pytest.approx(known["p2"], rel=1e-12)
+            p, q = levels.first
+            assert float(p) == pytest.approx(known["ps"], rel=1e-12)
+            assert math.log(p / q) == pytest.approx(first, abs=1e-12)
+            assert p / q <= exponential_below(first)
+            plan = LocalPlan("kept", RandomizedResponse(first, int(choices)), Memoised(permanent, horizon=9))
+            assert float(plan.law.variance(0.0, 1)) == pytest.approx(known["var0_n1"], rel=1e-9)
 
 
-@pytest.mark.parametrize("key", EPSILONS)
-def test_where_randomised_response_gives_way(key: str, golden: Any) -> None:
-    border = golden("local/reference.json")[key]["grr_better_if_k_below"]
-    below, above = math.floor(border), math.ceil(border)
-    variance = {
-        k: [float(made(float(key), k).law.variance(0.0, 1)) for made in (RandomizedResponse, OptimizedUnary)]
-        for k in (below, above)
-    }
-    assert variance[below][0] < variance[below][1]
-    assert variance[above][0] > variance[above][1]
-    assert isinstance(recommend(epsilon=float(key), choices=below).mechanism, RandomizedResponse)
-    assert isinstance(recommend(epsilon=float(key), choices=above).mechanism, OptimizedUnary | LocalHashing)
+def test_where_randomised_response_gives_way(golden: Any) -> None:
+    key: str
+    for key in EPSILONS:
+        with case(key):
+            border = golden("local/reference.json")[key]["grr_better_if_k_below"]
+            below, above = math.floor(border), math.ceil(border)
+            variance = {
+                k: [float(made(float(key), k).law.variance(0.0, 1)) for made in (RandomizedResponse, OptimizedUnary)]
+                for k in (below, above)
+            }
+            assert variance[below][0] < variance[below][1]
+            assert variance[above][0] > variance[above][1]
+            assert isinstance(recommend(epsilon=float(key), choices=below).mechanism, RandomizedResponse)
+            assert isinstance(recommend(epsilon=float(key), choices=above).mechanism, OptimizedUnary | LocalHashing)
 
 
 def test_recommendations_follow_variance_and_size() -> None:
@@ -233,9 +237,10 @@ def test_odds_never_exceed_epsilon(epsilon: float, likely: int, others: int) -> 
     assert a + 1 > exponential_below(epsilon) * b
 
 
-@pytest.mark.parametrize(
-    ("build", "said"),
-    [
+def test_what_is_no_mechanism_or_plan() -> None:
+    build: Any
+    said: str
+    for build, said in [
         (lambda: RandomizedResponse(0.0), "epsilon must be"),
         (lambda: RandomizedResponse(41.0), "epsilon must be a number from 1e-06 to 40"),
         (lambda: RandomizedResponse(1.0, 1), "choices must be a whole number from 2"),
@@ -253,26 +258,31 @@ def test_odds_never_exceed_epsilon(epsilon: float, likely: int, others: int) -> 
         (lambda: LocalPlan("", RandomizedResponse(1.0), Fresh(1)), "name must be"),
         (lambda: LocalPlan("x", WRONG, Fresh(1)), "mechanism must be"),
         (lambda: LocalPlan("x", RandomizedResponse(1.0), WRONG), "protocol must be"),
-    ],
-)
-def test_what_is_no_mechanism_or_plan(build: Any, said: str) -> None:
-    with pytest.raises(InvalidArgument, match=said):
-        build()
+    ]:
+        with case(build, said), pytest.raises(InvalidArgument, match=said):
+            build()
 
 
-@pytest.mark.parametrize("values", [[4], [-1], [0.5], [[1]], ["a"], [None]])
-def test_values_outside_the_alphabet_are_refused_unseen(values: Any) -> None:
-    for mechanism in (RandomizedResponse(1.0, 4), OptimizedUnary(1.0, 4), LocalHashing(1.0, 4)):
-        with pytest.raises(InvalidArgument, match="values must be whole numbers from 0 to 3") as refused:
-            mechanism.perturb(values)
-        assert str(values) not in str(refused.value)
-
-
-@pytest.mark.parametrize("values", [[1.5], [-0.1], [math.nan], [[0.5]], ["a"]])
-def test_numbers_outside_the_range_are_refused_unseen(values: Any) -> None:
+def test_values_that_cannot_be_told_are_refused_unseen() -> None:
+    values: Any
+    mechanism: Any
+    for values in [[4], [-1], [0.5], [[1]], ["a"], [None]]:
+        with case(values):
+            for mechanism in (RandomizedResponse(1.0, 4), OptimizedUnary(1.0, 4), LocalHashing(1.0, 4)):
+                with pytest.raises(InvalidArgument, match="values must be whole numbers from 0 to 3") as refused:
+                    mechanism.perturb(values)
+                assert str(values) not in str(refused.value)
+    for values in [[1.5], [-0.1], [math.nan], [[0.5]], ["a"]]:
+        with case(values):
+            for kind in NUMBERS:
+                with pytest.raises(InvalidArgument, match="values must be finite numbers from 0 to 1"):
+                    kind(1.0, (0.0, 1.0)).perturb(values)
+    for mechanism in EVERY:
+        with case(mechanism), pytest.raises(InvalidArgument, match=r"values must be .*; got a list"):
+            mechanism.perturb([[1], [0, 1]])
     for kind in NUMBERS:
-        with pytest.raises(InvalidArgument, match="values must be finite numbers from 0 to 1"):
-            kind(1.0, (0.0, 1.0)).perturb(values)
+        with pytest.raises(InvalidArgument, match="apart"):
+            kind(1.0, (-1e200, 1e200))
 
 
 EVERY: list[ChoiceMechanism | NumberMechanism] = [
@@ -284,30 +294,26 @@ EVERY: list[ChoiceMechanism | NumberMechanism] = [
 ]
 
 
-@pytest.mark.parametrize("mechanism", EVERY, ids=repr)
-def test_every_mechanism_keeps_its_contract(mechanism: ChoiceMechanism | NumberMechanism) -> None:
-    assert load(dump(mechanism), type(mechanism)) == mechanism
-    assert mechanism.claim.unit == Report()
-    assert len(mechanism.perturb(np.zeros(0, dtype=int))) == 0
-    one = mechanism.perturb([1])
-    assert len(one) == 1
-    assert mechanism.valid(one).all()
-    assert LocalPlan("x", mechanism, Fresh(2)).lifetime.any_pattern == pytest.approx(2.0)
+def test_every_mechanism_keeps_its_contract() -> None:
+    mechanism: ChoiceMechanism | NumberMechanism
+    for mechanism in EVERY:
+        with case(mechanism):
+            assert load(dump(mechanism), type(mechanism)) == mechanism
+            assert mechanism.claim.unit == Report()
+            assert len(mechanism.perturb(np.zeros(0, dtype=int))) == 0
+            one = mechanism.perturb([1])
+            assert len(one) == 1
+            assert mechanism.valid(one).all()
+            assert LocalPlan("x", mechanism, Fresh(2)).lifetime.any_pattern == pytest.approx(2.0)
 
 
 def test_numbers_of_numpy_make_plans_like_others() -> None:
-    for mechanism in (OptimizedUnary(1.0, np.int64(4)), SymmetricUnary(np.float32(1.0), np.int64(4))):  # type: ignore[arg-type]
+    one: Any = np.float32(1.0)
+    whole: Any = np.int64(4)
+    for mechanism in (
+        OptimizedUnary(1.0, whole),
+        SymmetricUnary(one, whole),
+        OneBit(1.0, (whole, whole + 2)),
+    ):
         assert json.dumps(LocalPlan("asked", mechanism, Slots(np.int64(5), np.int64(2))).compiled)  # type: ignore[arg-type]
     assert json.dumps(LocalPlan("asked", LocalHashing(1.0, np.int64(40)), Fresh(3)).compiled)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("mechanism", EVERY, ids=repr)
-def test_rows_of_unequal_length_are_refused_unseen(mechanism: ChoiceMechanism | NumberMechanism) -> None:
-    with pytest.raises(InvalidArgument, match=r"values must be .*; got a list"):
-        mechanism.perturb([[1], [0, 1]])
-
-
-def test_ranges_too_wide_to_square_are_refused() -> None:
-    for kind in NUMBERS:
-        with pytest.raises(InvalidArgument, match="apart"):
-            kind(1.0, (-1e200, 1e200))

@@ -205,8 +205,3 @@ def test_the_worst_case_of_tiny_budgets_is_not_rounded_below_itself() -> None:
     ratio = (p1 * p2**2 + q1 * q2**2) / (q1 * p2**2 + p1 * q2**2)
     with mpmath.workprec(300):
         assert mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator) <= mpmath.mpf(plan.lifetime.same_pattern)
-
-
-def test_devices_that_report_at_one_phase_can_be_linked() -> None:
-    assert LocalPlan("x", RandomizedResponse(1.0, 2), WindowPopulation(5)).lifetime.linkable
-    assert not LocalPlan("x", RandomizedResponse(1.0, 2), WindowBudget(5)).lifetime.linkable

@@ -28,80 +28,95 @@ from chronodp.temporal import (
     recommend,
 )
 from chronodp.temporal.probabilities import MOST, odds_below
+from tests.cases import case
 
 KINDS: list[Any] = [BlockShuffle, Backward, Forward, Threshold, NoisySort]
 ALL: list[Mechanism] = [BlockShuffle(4, 1.0), NoisySort(3, 1.0), Backward(4, 1.0), Forward(4, 1.0), Threshold(4, 1.0)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [0, -1, 1.5, "3", None, True, 2**40])
-def test_refuses_blocks_and_windows_of_no_length(kind: Any, size: object) -> None:
-    with pytest.raises(InvalidArgument, match=r"(block|window) must be a whole number"):
-        kind(size, 1.0)
+def test_sizes_and_budgets_that_are_none_are_refused() -> None:
+    kind: Any
+    size: object
+    for kind in KINDS:
+        for size in [0, -1, 1.5, "3", None, True, 2**40]:
+            with case(kind, size), pytest.raises(InvalidArgument, match=r"(block|window) must be a whole number"):
+                kind(size, 1.0)
+    for kind in [BlockShuffle, Backward, Forward, Threshold]:
+        with case(kind), pytest.raises(InvalidArgument, match=r"(block|window) must be a whole number from [23] to"):
+            kind(1, 1.0)
+    epsilon: object
+    for kind in KINDS:
+        for epsilon in [-1.0, 1e300, math.nan, math.inf, "1", None]:
+            with case(kind, epsilon), pytest.raises(InvalidArgument, match="epsilon must be a"):
+                kind(5, epsilon)
+    with pytest.raises(InvalidArgument, match="epsilon must be at least"):
+        NoisySort(1000, 1e-9)
+    with pytest.raises(InvalidArgument, match="steps must be"):
+        NoisySort(3, 1.0, steps=2**30)
+    with pytest.raises(InvalidArgument, match="epsilon"):
+        NoisySort(3, 0.0)
 
 
-@pytest.mark.parametrize("kind", [BlockShuffle, Backward, Forward, Threshold])
-def test_a_window_of_one_blurs_nothing_and_is_refused(kind: Any) -> None:
-    with pytest.raises(InvalidArgument, match=r"(block|window) must be a whole number from [23] to"):
-        kind(1, 1.0)
+def test_a_window_longer_than_the_series_is_served() -> None:
+    mechanism: Mechanism
+    for mechanism in ALL:
+        with case(mechanism):
+            for length in range(4):
+                blurred = mechanism.perturb(np.arange(length), entropy=seeded(1))
+                assert blurred.values.shape == (length,)
+                panel = mechanism.perturb_panel(np.zeros((2, length)), entropy=seeded(1))
+                assert panel.values.shape == (2, length)
+            assert mechanism.perturb_panel(np.zeros((0, 5))).values.shape == (0, 5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("epsilon", [-1.0, 1e300, math.nan, math.inf, "1", None])
-def test_refuses_budgets_that_are_none(kind: Any, epsilon: object) -> None:
-    with pytest.raises(InvalidArgument, match="epsilon must be a"):
-        kind(5, epsilon)
+def test_values_are_never_changed() -> None:
+    mechanism: Mechanism
+    for mechanism in ALL:
+        with case(mechanism):
+            numbers = np.array([1.5, math.nan, math.inf, -0.0, math.nan, 2.5, 1e-320, 7.0] * 5)
+            blurred = mechanism.perturb(numbers, entropy=seeded(2))
+            held = blurred.source >= 0
+            assert np.array_equal(
+                blurred.values.data[held].view(np.int64), numbers[blurred.source[held]].view(np.int64)
+            )
+            assert np.array_equal(np.ma.getmaskarray(blurred.values), ~held)
+            texts = mechanism.perturb(np.array(["a", "b", "c"] * 9), entropy=seeded(2)).values.compressed()
+            assert set(texts) <= {"a", "b", "c"}
+            pairs = mechanism.perturb(np.stack([numbers, numbers], axis=1), entropy=seeded(2)).values
+            assert pairs.shape == (40, 2)
+            cube = mechanism.perturb_panel(np.arange(60).reshape(2, 10, 3), entropy=seeded(3)).values
+            for row in cube.reshape(-1, 3):
+                assert np.ma.getmaskarray(row).all() or (np.diff(row) == 1).all()
 
 
-@pytest.mark.parametrize("mechanism", ALL, ids=str)
-def test_a_window_longer_than_the_series_is_served(mechanism: Mechanism) -> None:
-    for length in range(4):
-        blurred = mechanism.perturb(np.arange(length), entropy=seeded(1))
-        assert blurred.values.shape == (length,)
-        panel = mechanism.perturb_panel(np.zeros((2, length)), entropy=seeded(1))
-        assert panel.values.shape == (2, length)
-    assert mechanism.perturb_panel(np.zeros((0, 5))).values.shape == (0, 5)
+def test_refuses_values_that_are_no_series() -> None:
+    mechanism: Mechanism
+    values: Any
+    for mechanism in ALL:
+        for values in [5, np.zeros((2, 2, 2)), [[1], [2, 3]]]:
+            with case(mechanism, values):
+                with pytest.raises(InvalidArgument, match="values must be one value a time, or times by channels"):
+                    mechanism.perturb(values)
+                with pytest.raises(InvalidArgument, match="values must be persons by times"):
+                    mechanism.perturb_panel([1, 2])
+                with pytest.raises(InvalidArgument, match="without a mask"):
+                    mechanism.perturb(np.ma.masked_equal([1, 2, 3], 2))
 
 
-@pytest.mark.parametrize("mechanism", ALL, ids=str)
-def test_values_are_never_changed(mechanism: Mechanism) -> None:
-    numbers = np.array([1.5, math.nan, math.inf, -0.0, math.nan, 2.5, 1e-320, 7.0] * 5)
-    blurred = mechanism.perturb(numbers, entropy=seeded(2))
-    held = blurred.source >= 0
-    assert np.array_equal(blurred.values.data[held].view(np.int64), numbers[blurred.source[held]].view(np.int64))
-    assert np.array_equal(np.ma.getmaskarray(blurred.values), ~held)
-    texts = mechanism.perturb(np.array(["a", "b", "c"] * 9), entropy=seeded(2)).values.compressed()
-    assert set(texts) <= {"a", "b", "c"}
-    pairs = mechanism.perturb(np.stack([numbers, numbers], axis=1), entropy=seeded(2)).values
-    assert pairs.shape == (40, 2)
-    cube = mechanism.perturb_panel(np.arange(60).reshape(2, 10, 3), entropy=seeded(3)).values
-    for row in cube.reshape(-1, 3):
-        assert np.ma.getmaskarray(row).all() or (np.diff(row) == 1).all()
-
-
-@pytest.mark.parametrize("mechanism", ALL, ids=str)
-@pytest.mark.parametrize("values", [5, np.zeros((2, 2, 2)), [[1], [2, 3]]])
-def test_refuses_values_that_are_no_series(mechanism: Mechanism, values: Any) -> None:
-    with pytest.raises(InvalidArgument, match="values must be one value a time, or times by channels; got a"):
-        mechanism.perturb(values)
-    with pytest.raises(InvalidArgument, match="values must be persons by times"):
-        mechanism.perturb_panel([1, 2])
-    with pytest.raises(InvalidArgument, match="without a mask"):
-        mechanism.perturb(np.ma.masked_equal([1, 2, 3], 2))
-
-
-@pytest.mark.parametrize("mechanism", ALL, ids=str)
-def test_nothing_secret_is_printed_and_seeded_runs_are_marked(mechanism: Mechanism) -> None:
-    blurred = mechanism.perturb([987654321] * 9, entropy=seeded(1))
-    assert "987654321" not in repr(blurred)
-    assert "source" not in repr(blurred)
-    assert str(blurred.promise).startswith("SEEDED RUN")
-    assert not str(mechanism.perturb([1, 2, 3]).promise).startswith("SEEDED")
-    assert load(dump(mechanism), Mechanism) == mechanism
-    assert load(dump(blurred.promise), type(blurred.promise)) == blurred.promise
-    private = isinstance(mechanism, BlockShuffle | NoisySort)
-    assert ("TLDP" in str(blurred.promise)) is private
-    assert ("marginal dispatch budget" in str(blurred.promise)) is not private
+def test_nothing_secret_is_printed_and_seeded_runs_are_marked() -> None:
+    mechanism: Mechanism
+    for mechanism in ALL:
+        with case(mechanism):
+            blurred = mechanism.perturb([987654321] * 9, entropy=seeded(1))
+            assert "987654321" not in repr(blurred)
+            assert "source" not in repr(blurred)
+            assert str(blurred.promise).startswith("SEEDED RUN")
+            assert not str(mechanism.perturb([1, 2, 3]).promise).startswith("SEEDED")
+            assert load(dump(mechanism), Mechanism) == mechanism
+            assert load(dump(blurred.promise), type(blurred.promise)) == blurred.promise
+            private = isinstance(mechanism, BlockShuffle | NoisySort)
+            assert ("TLDP" in str(blurred.promise)) is private
+            assert ("marginal dispatch budget" in str(blurred.promise)) is not private
 
 
 def test_an_epsilon_of_nothing_shuffles_evenly() -> None:
@@ -140,15 +155,6 @@ def test_numbers_as_people_write_them_are_not_exceeded() -> None:
             assert mpmath.mpf(stay) / move <= mpmath.exp(written)
 
 
-def test_noisy_sort_refuses_noise_it_cannot_draw() -> None:
-    with pytest.raises(InvalidArgument, match="epsilon must be at least"):
-        NoisySort(1000, 1e-9)
-    with pytest.raises(InvalidArgument, match="steps must be"):
-        NoisySort(3, 1.0, steps=2**30)
-    with pytest.raises(InvalidArgument, match="epsilon"):
-        NoisySort(3, 0.0)
-
-
 def test_recommendations() -> None:
     names = {}
     for window, epsilon in itertools.product((5, 20, 150), (0.5, 2.0, 5.0, 12.0, 25.0)):
@@ -179,11 +185,14 @@ def test_unit_costs_of_section_two() -> None:
         frequency_counting(window=10, length=1000, share=1.5, other_share=0.4)
 
 
-@pytest.mark.parametrize("kind", ["int64", "float64", "object", "U3", "datetime64[s]", "timedelta64[s]", "bool"])
-@pytest.mark.parametrize("mechanism", [Forward(4, 0.0), Threshold(4, 1.0)], ids=str)
-def test_nothing_lies_under_a_mask(mechanism: Mechanism, kind: str) -> None:
-    values = np.array([[1, 1]] * 30).astype(kind)
-    blurred = mechanism.perturb(values, entropy=seeded(2))
-    hidden = np.asarray(blurred.values)[np.ma.getmaskarray(blurred.values)]
-    assert len(hidden)
-    assert not any(cell == values[0, 0] for cell in hidden)
+def test_nothing_lies_under_a_mask() -> None:
+    mechanism: Any
+    kind: Any
+    for kind in ["int64", "float64", "object", "U3", "datetime64[s]", "timedelta64[s]", "bool"]:
+        for mechanism in [Forward(4, 0.0), Threshold(4, 1.0)]:
+            with case(kind, mechanism):
+                values = np.array([[1, 1]] * 30).astype(kind)
+                blurred = mechanism.perturb(values, entropy=seeded(2))
+                hidden = np.asarray(blurred.values)[np.ma.getmaskarray(blurred.values)]
+                assert len(hidden)
+                assert not any(cell == values[0, 0] for cell in hidden)

@@ -218,14 +218,10 @@ def test_the_extended_mechanism_and_longer_windows_by_golden_numbers(golden: Any
 
 
 @pytest.mark.long
-def test_noisy_sort_of_two_values() -> None:
+def test_noisy_sort_of_few_values() -> None:
     finding = examine(of(NoisySort(1, 4.0, steps=1)), [((0, 1), (1, 0))])
     assert round(finding.epsilon, 3) == 1.583
     assert not finding.refutes(4.0)
-
-
-@pytest.mark.long
-def test_noisy_sort_of_three_values() -> None:
     values = (0, 1, 2)
     finding = examine(of(NoisySort(2, 100.0, steps=1)), [swapped(values, 0, 2), swapped(values, 0, 1)])
     assert not finding.refutes(100.0)

@@ -17,6 +17,7 @@ from chronodp.privacy import Swap, dump, load
 from chronodp.randomness import Entropy, seeded
 from chronodp.temporal import BlurredStream, DispatchStatement, Threshold, choose_threshold, expected_warm_up
 from chronodp.temporal.published.printed_start import juggle_from_empty
+from tests.cases import case
 from tests.conftest import Trials
 
 SMALL = [(3, 2, 6), (4, 2, 5), (4, 3, 5), (5, 2, 4), (5, 3, 4), (5, 4, 5)]
@@ -48,18 +49,21 @@ def test_every_outcome_has_the_probability_that_the_algorithm_gives_it(
     assert outcomes(run).probabilities == listed(window, threshold, length)
 
 
-@pytest.mark.parametrize(("window", "epsilon"), [(3, 0.0), (4, 2.2), (10, 3.2), (20, 5.0)])
-def test_as_many_times_stay_empty_as_the_window_is_above_the_threshold(window: int, epsilon: float) -> None:
-    mechanism = Threshold(window, epsilon, start="printed")
-    spare = window - mechanism.choice.threshold
-    source = mechanism.perturb_panel(np.zeros((20, 600)), entropy=seeded(1)).source
-    assert np.all((source < 0).sum(axis=1) == spare)
-    for row in source:
-        lost = np.setdiff1d(np.arange(600), row)
-        assert len(lost) == spare  # as many are still under way as times were left empty
-        assert np.all(lost > 600 - window)
-        shown = np.flatnonzero(row >= 0)
-        assert np.all((shown - row[shown] >= 0) & (shown - row[shown] < window))
+def test_as_many_times_stay_empty_as_the_window_is_above_the_threshold() -> None:
+    window: int
+    epsilon: float
+    for window, epsilon in [(3, 0.0), (4, 2.2), (10, 3.2), (20, 5.0)]:
+        with case(window, epsilon):
+            mechanism = Threshold(window, epsilon, start="printed")
+            spare = window - mechanism.choice.threshold
+            source = mechanism.perturb_panel(np.zeros((20, 600)), entropy=seeded(1)).source
+            assert np.all((source < 0).sum(axis=1) == spare)
+            for row in source:
+                lost = np.setdiff1d(np.arange(600), row)
+                assert len(lost) == spare  # as many are still under way as times were left empty
+                assert np.all(lost > 600 - window)
+                shown = np.flatnonzero(row >= 0)
+                assert np.all((shown - row[shown] >= 0) & (shown - row[shown] < window))
 
 
 @pytest.mark.long

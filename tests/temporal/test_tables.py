@@ -36,6 +36,7 @@ from chronodp.temporal import (
 )
 from chronodp.temporal.grids import resample
 from chronodp.temporal.pages import report_times
+from tests.cases import case
 from tests.conftest import SCALE
 
 HOURS = pd.date_range("2026-01-01", periods=30, freq="1h")
@@ -58,25 +59,27 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
         yield opened
 
 
-@pytest.mark.parametrize("mechanism", ALL, ids=str)
-def test_people_keep_their_own_values_and_channels_stay_together(mechanism: Mechanism) -> None:
-    table = people()
-    made = blur_times(table, mechanism, time="at", user="who", values=["pulse", "note"], entropy=seeded(1))
-    assert list(made.frame.columns) == ["at", "who", "pulse", "note"]
-    assert len(made.frame) == len(table)
-    known = set(table[["who", "pulse", "note"]].itertuples(index=False, name=None))
-    shown = made.frame.dropna(subset=["pulse"])
-    assert set(shown[["who", "pulse", "note"]].itertuples(index=False, name=None)) <= known
-    assert made.frame[["who", "at"]].equals(made.before.frame[["who", "at"]])
-    assert made.damage is not None
-    assert made.damage.empty == pytest.approx(made.frame["pulse"].isna().mean())
-    if isinstance(mechanism, BlockShuffle | NoisySort):
-        assert made.frame["pulse"].dtype == table["pulse"].dtype
-        before, after = (frame.groupby("who")["pulse"].apply(sorted) for frame in (table, made.frame))
-        assert before.to_dict() == after.to_dict()
-    else:
-        assert str(made.frame["pulse"].dtype) == ("Int64" if made.damage.empty else "int64")
-    assert "BlurredTable(67 rows)" in repr(made)
+def test_people_keep_their_own_values_and_channels_stay_together() -> None:
+    mechanism: Mechanism
+    for mechanism in ALL:
+        with case(mechanism):
+            table = people()
+            made = blur_times(table, mechanism, time="at", user="who", values=["pulse", "note"], entropy=seeded(1))
+            assert list(made.frame.columns) == ["at", "who", "pulse", "note"]
+            assert len(made.frame) == len(table)
+            known = set(table[["who", "pulse", "note"]].itertuples(index=False, name=None))
+            shown = made.frame.dropna(subset=["pulse"])
+            assert set(shown[["who", "pulse", "note"]].itertuples(index=False, name=None)) <= known
+            assert made.frame[["who", "at"]].equals(made.before.frame[["who", "at"]])
+            assert made.damage is not None
+            assert made.damage.empty == pytest.approx(made.frame["pulse"].isna().mean())
+            if isinstance(mechanism, BlockShuffle | NoisySort):
+                assert made.frame["pulse"].dtype == table["pulse"].dtype
+                before, after = (frame.groupby("who")["pulse"].apply(sorted) for frame in (table, made.frame))
+                assert before.to_dict() == after.to_dict()
+            else:
+                assert str(made.frame["pulse"].dtype) == ("Int64" if made.damage.empty else "int64")
+            assert "BlurredTable(67 rows)" in repr(made)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -124,9 +127,10 @@ def test_a_budget_that_renews_knows_the_days(ledger: cdp.Ledger) -> None:
     assert ledger.status("monthly").period == "2026-01"
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
+def test_tables_that_cannot_be_blurred(ledger: cdp.Ledger) -> None:
+    change: Any
+    said: str
+    for change, said in [
         (lambda t: pd.concat([t, t.iloc[:1]]), "different in every row of a person"),
         (lambda t: t[t["at"] != HOURS[3]], "evenly spaced, without gaps"),
         (lambda t: t.assign(at=t["at"] + pd.to_timedelta(t["pulse"], unit="s")), "evenly spaced"),
@@ -138,24 +142,23 @@ def test_a_budget_that_renews_knows_the_days(ledger: cdp.Ledger) -> None:
         (lambda t: t.drop(columns="pulse"), "no column 'pulse'"),
         (lambda t: t.to_dict(), "data must be"),
         (lambda _: "no-such-file.csv", "cannot be read"),
-    ],
-)
-def test_tables_that_cannot_be_blurred(change: Any, said: str, ledger: cdp.Ledger) -> None:
-    with pytest.raises(ChronodpError, match=said) as refused:
-        release_times(
-            change(people()),
-            BlockShuffle(4, 1.0),
-            time="at",
-            user="who",
-            values=["pulse"],
-            ledger=ledger,
-            dataset="watch",
-            request="bad",
-        )
-    assert isinstance(refused.value, InvalidArgument | UnknownColumn | UnreadableSource | UnsuitableColumn)
-    assert "zaphod" not in str(refused.value)
-    assert "2026" not in str(refused.value).replace("2026-01-31T12:00", "")
-    assert ledger.status("watch").charges == 0
+    ]:
+        with case(change, said):
+            with pytest.raises(ChronodpError, match=said) as refused:
+                release_times(
+                    change(people()),
+                    BlockShuffle(4, 1.0),
+                    time="at",
+                    user="who",
+                    values=["pulse"],
+                    ledger=ledger,
+                    dataset="watch",
+                    request="bad",
+                )
+            assert isinstance(refused.value, InvalidArgument | UnknownColumn | UnreadableSource | UnsuitableColumn)
+            assert "zaphod" not in str(refused.value)
+            assert "2026" not in str(refused.value).replace("2026-01-31T12:00", "")
+            assert ledger.status("watch").charges == 0
 
 
 def test_uneven_times_are_resampled_on_request() -> None:
@@ -175,7 +178,7 @@ def test_uneven_times_are_resampled_on_request() -> None:
         resample(uneven.assign(at=1), time="at", user=None, values=["pulse"], every="1h")
 
 
-def test_columns_must_be_told_apart() -> None:
+def test_columns_and_files_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
     for values in ([], "pulse", ["pulse", "pulse"], ["at"]):
         wrong: Any = values
         with pytest.raises(InvalidArgument, match="values must be"):
@@ -183,17 +186,29 @@ def test_columns_must_be_told_apart() -> None:
     wrong = "shuffle"
     with pytest.raises(InvalidArgument, match="mechanism must be"):
         blur_times(people(), wrong, time="at", user="who", values=["pulse"])
+    table = pd.DataFrame([[1, 2, 3]], columns=["t", "t", "v"])
+    with pytest.raises(UnsuitableColumn, match="more than one column 't'"):
+        blur_times(table, BlockShuffle(2, 1.0), time="t", values=["v"])
+    source = tmp_path / "in.csv"
+    source.write_text("t,v,w\n1,5,7,\n2,6,8,\n", encoding="utf-8")
+    with pytest.raises(UnreadableSource):
+        blur_times(str(source), BlockShuffle(2, 1.0), time="t", values=["v"])
+    source.write_text("t,v,w\n1,5,ann\n2,6,\n", encoding="utf-8")
+    with pytest.raises(InvalidArgument, match="user must be given"):
+        blur_times(str(source), BlockShuffle(2, 1.0), time="t", user="w", values=["v"])
 
 
-@pytest.mark.parametrize("mechanism", ALL, ids=str)
-def test_the_owners_page_shows_before_and_after_and_warns(mechanism: Mechanism, tmp_path: Path) -> None:
-    made = blur_times(people(), mechanism, time="at", user="who", values=["pulse"], entropy=seeded(1))
-    text = report_times(made, tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "For the owner only" in text
-    assert ">before<" in text
-    assert ">after<" in text
-    private = isinstance(mechanism, BlockShuffle | NoisySort)
-    assert ("No differential privacy" in text) is not private
+def test_the_owners_page_shows_before_and_after_and_warns(tmp_path: Path) -> None:
+    mechanism: Mechanism
+    for mechanism in ALL:
+        with case(mechanism):
+            made = blur_times(people(), mechanism, time="at", user="who", values=["pulse"], entropy=seeded(1))
+            text = report_times(made, tmp_path / "page.html").read_text(encoding="utf-8")
+            assert "For the owner only" in text
+            assert ">before<" in text
+            assert ">after<" in text
+            private = isinstance(mechanism, BlockShuffle | NoisySort)
+            assert ("No differential privacy" in text) is not private
 
 
 def test_tables_without_rows_and_with_whole_numbers_for_times() -> None:
@@ -250,18 +265,24 @@ def test_whole_blocks_released_twice_cost_twice(block: int) -> None:
     assert compare_outcomes([once]).epsilon == pytest.approx(0.5, abs=1e-12)
 
 
-@pytest.mark.parametrize("first", range(-4, 5))
 @pytest.mark.long
-def test_blocks_lie_at_the_same_times_whatever_the_table_begins_with(first: int) -> None:
-    # Sixty people with one series are sixty draws.
-    times = pd.date_range("1970-01-01", periods=9, freq="1h") + pd.Timedelta(hours=first)
-    rows = {"t": np.tile(times, 60), "v": np.tile(np.arange(first, first + 9), 60), "who": np.repeat(np.arange(60), 9)}
-    made = blur_times(
-        pd.DataFrame(rows), BlockShuffle(4, 0.0), time="t", user="who", values=["v"], entropy=seeded(first + 4)
-    )
-    seen = made.frame.groupby("t")["v"].agg(set)
-    for place, values in enumerate(seen.tolist(), start=first):
-        assert values == {other for other in range(first, first + 9) if other // 4 == place // 4}
+def test_blocks_lie_at_the_same_times_whatever_the_table_begins_with() -> None:
+    first: int
+    for first in range(-4, 5):
+        with case(first):
+            # Sixty people with one series are sixty draws.
+            times = pd.date_range("1970-01-01", periods=9, freq="1h") + pd.Timedelta(hours=first)
+            rows = {
+                "t": np.tile(times, 60),
+                "v": np.tile(np.arange(first, first + 9), 60),
+                "who": np.repeat(np.arange(60), 9),
+            }
+            made = blur_times(
+                pd.DataFrame(rows), BlockShuffle(4, 0.0), time="t", user="who", values=["v"], entropy=seeded(first + 4)
+            )
+            seen = made.frame.groupby("t")["v"].agg(set)
+            for place, values in enumerate(seen.tolist(), start=first):
+                assert values == {other for other in range(first, first + 9) if other // 4 == place // 4}
 
 
 def test_edges_inside_a_block_are_refused_with_the_borders_beside_them(ledger: cdp.Ledger) -> None:
@@ -292,17 +313,20 @@ def test_edges_inside_a_block_are_refused_with_the_borders_beside_them(ledger: c
         blur_times(numbered((1,)), BlockShuffle(2, 1.0), time="t", values=["v"], start=0)
 
 
-@pytest.mark.parametrize("kind", ["int64", "Int64", "UInt64", "Float64"])
-def test_nothing_lies_under_an_empty_cell(kind: Any) -> None:
-    table = pd.DataFrame({"t": range(40), "v": pd.Series([7] * 40).astype(kind)})
-    cells: Any = blur_times(table, Forward(4, 0.0), time="t", values=["v"], entropy=seeded(1)).frame["v"].array
-    assert cells._mask.any()
-    assert not np.any(cells._data[cells._mask] == 7)
+def test_nothing_lies_under_an_empty_cell() -> None:
+    kind: Any
+    for kind in ["int64", "Int64", "UInt64", "Float64"]:
+        with case(kind):
+            table = pd.DataFrame({"t": range(40), "v": pd.Series([7] * 40).astype(kind)})
+            cells: Any = blur_times(table, Forward(4, 0.0), time="t", values=["v"], entropy=seeded(1)).frame["v"].array
+            assert cells._mask.any()
+            assert not np.any(cells._data[cells._mask] == 7)
 
 
-@pytest.mark.parametrize(
-    ("columns", "said"),
-    [
+def test_times_and_people_that_cannot_be_read() -> None:
+    columns: Any
+    said: str
+    for columns, said in [
         ({"t": pd.array([1, None, 3], dtype="Int64")}, "time must be given in every row"),
         ({"t": np.array([2**63, 2**63 + 1, 2**63 + 2], dtype=np.uint64)}, "beyond 2\\^62"),
         ({"t": np.array([-(2**63), 0, 2**62])}, "beyond 2\\^62"),
@@ -310,29 +334,12 @@ def test_nothing_lies_under_an_empty_cell(kind: Any) -> None:
         ({"t": ["2500-01-01", "2500-01-02", "2500-01-03"]}, "years 1678 to 2261"),
         ({"who": [["zaphod"], ["zaphod"], ["zaphod"]]}, "names no person"),
         ({"who": ["zaphod", "", "zaphod"]}, "user must be given in every row"),
-    ],
-)
-def test_times_and_people_that_cannot_be_read(columns: dict[str, Any], said: str) -> None:
-    table = pd.DataFrame({"t": [1, 2, 3], "who": "ann", "v": 0} | columns)
-    with pytest.raises(ChronodpError, match=said) as refused:
-        blur_times(table, BlockShuffle(2, 1.0), time="t", user="who", values=["v"])
-    assert "zaphod" not in str(refused.value)
-
-
-def test_a_column_that_is_there_twice_is_refused() -> None:
-    table = pd.DataFrame([[1, 2, 3]], columns=["t", "t", "v"])
-    with pytest.raises(UnsuitableColumn, match="more than one column 't'"):
-        blur_times(table, BlockShuffle(2, 1.0), time="t", values=["v"])
-
-
-def test_files_with_more_fields_than_names_or_people_left_out_are_refused(tmp_path: Path) -> None:
-    source = tmp_path / "in.csv"
-    source.write_text("t,v,w\n1,5,7,\n2,6,8,\n", encoding="utf-8")
-    with pytest.raises(UnreadableSource):
-        blur_times(str(source), BlockShuffle(2, 1.0), time="t", values=["v"])
-    source.write_text("t,v,w\n1,5,ann\n2,6,\n", encoding="utf-8")
-    with pytest.raises(InvalidArgument, match="user must be given"):
-        blur_times(str(source), BlockShuffle(2, 1.0), time="t", user="w", values=["v"])
+    ]:
+        with case(columns, said):
+            table = pd.DataFrame({"t": [1, 2, 3], "who": "ann", "v": 0} | columns)
+            with pytest.raises(ChronodpError, match=said) as refused:
+                blur_times(table, BlockShuffle(2, 1.0), time="t", user="who", values=["v"])
+            assert "zaphod" not in str(refused.value)
 
 
 def test_periods_are_named_in_the_columns_own_zone_and_plain_numbers_have_none() -> None:

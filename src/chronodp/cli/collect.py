@@ -39,9 +39,6 @@ def collect(
     ],
     slots: Annotated[tuple[int, int] | None, typer.Option(help="First slot and the one after the last.")] = None,
     level: Annotated[float, typer.Option(help="How often intervals hold the true value.")] = 0.95,
-    lying: Annotated[
-        float, typer.Option(help="Fraction of reports that may be false: shows how much they could change the result.")
-    ] = 0.0,
     smooth: Annotated[
         str, typer.Option(help="Mean over so many slots, an odd number; `auto` by the known noise.")
     ] = "1",
@@ -58,7 +55,7 @@ def collect(
 
     **Examples**
 
-    `chronodp collect plan.json reports.bin --lying 0.01`
+    `chronodp collect plan.json reports.bin --smooth 7`
 
     `chronodp collect plan.json reports.bin --part 0/2 --tally 0.tally`, the same for `1/2`, then
     `chronodp collect plan.json 0.tally 1.tally`
@@ -78,7 +75,7 @@ def collect(
     made = made.smoothed(window) if window > 1 else made
     made = made.projected() if project else made
     made = made.changes() if changes else made
-    frame = made.to_pandas(level=level, lying=lying)
+    frame = made.to_pandas(level=level)
     if out is not None:
         out.write_text(frame_as_csv(frame), encoding="utf-8", newline="")
     dropped = asdict(counted.dropped)

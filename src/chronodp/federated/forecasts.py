@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.federated.models.design import ModelDesign
-from chronodp.federated.models.outcomes import Forecast
+from chronodp.federated.models import Forecast, ModelDesign
 from chronodp.federated.training.evaluation import predict
 from chronodp.ledger import Ledger
 from chronodp.privacy import User, as_numbers, check_fraction, check_positive, check_whole

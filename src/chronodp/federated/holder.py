@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation.terms import RINGS
-from chronodp.privacy import check_positive, check_table, check_text, check_whole, settle
+from chronodp.privacy import check_positive, check_whole, settle
 
-__all__ = ["Holder", "Task", "check_update", "load_holder"]
+__all__ = ["Holder", "Task", "check_update"]
 
 
 @dataclass(frozen=True)
@@ -74,30 +72,3 @@ def check_update(update: object, task: Task, *, holder: str) -> NDArray[np.float
         allowed = f"{task.size:,} finite floating-point numbers from holder {holder!r}"
         raise InvalidArgument("update", update, allowed, private=True)
     return numbers.astype(np.float64)
-
-
-def load_holder(config: Mapping[str, Any], *, name: str, task: Task) -> Holder:
-    """Return the holder that a configuration names.
-
-    Args:
-        config: ``make`` is ``"module:function"``; that function gets all else, and ``name`` and ``task``.
-        name: of the holder.
-        task: what it trains.
-    """
-    options = dict(check_table("config", config, "a table with make, and what it takes"))
-    check_text("name", name)
-    address = options.pop("make", None)
-    module, _, function = str(address).partition(":")
-    try:
-        make = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError):
-        raise InvalidArgument("make", address, 'a function that can be imported, as "module:function"') from None
-    try:
-        holder = make(name=name, task=task, **options)
-    except TypeError as error:
-        raise InvalidArgument(
-            "make", address, f"a function of name, task and the options beside it ({error})"
-        ) from error
-    if not isinstance(holder, Holder) or holder.name != name:
-        raise InvalidArgument("make", address, "a function that returns a holder of the given name")
-    return holder

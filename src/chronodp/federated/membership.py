@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.federated.models.inputs import Inputs
+from chronodp.federated.models import Inputs
 from chronodp.privacy import check_delta, check_fraction, check_whole
 from chronodp.randomness import Entropy
 

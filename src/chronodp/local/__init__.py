@@ -5,7 +5,6 @@ compiles to tables of whole numbers. `device` is the file that runs on devices; 
 `estimate` reads frequencies and means from the counts.
 """
 
-from chronodp.local.absorption import Absorption
 from chronodp.local.collector import Collector
 from chronodp.local.device import (
     Device,
@@ -19,8 +18,6 @@ from chronodp.local.device import (
 from chronodp.local.estimates import Estimates, best_window, estimate as estimate
 from chronodp.local.fleet import simulate
 from chronodp.local.hashing import LocalHashing
-from chronodp.local.hybrid import Hybrid
-from chronodp.local.laplace import LaplaceNumber
 from chronodp.local.longitudinal import (
     Fresh,
     Lifetime,
@@ -31,19 +28,16 @@ from chronodp.local.longitudinal import (
     WindowPopulation,
 )
 from chronodp.local.mechanism import LocalMechanism as LocalMechanism
-from chronodp.local.one_bit import OneBit
-from chronodp.local.piecewise import Piecewise
+from chronodp.local.numbers import Hybrid, LaplaceNumber, OneBit, Piecewise
 from chronodp.local.plan import LocalPlan
 from chronodp.local.probabilities import WHOLE as WHOLE
 from chronodp.local.recommend import recommend
 from chronodp.local.report_counts import ReportCounts as ReportCounts
 from chronodp.local.response import RandomizedResponse
-from chronodp.local.robustness import influence_of as influence_of
 from chronodp.local.simplex import project_rows as project_rows
 from chronodp.local.unary import OptimizedUnary, SymmetricUnary
 
 __all__ = [
-    "Absorption",
     "Collector",
     "Device",
     "Estimates",

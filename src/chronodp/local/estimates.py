@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.local.longitudinal import Memoised
 from chronodp.local.mechanism import NumberMechanism
-from chronodp.local.number import Number
+from chronodp.local.numbers import Number
 from chronodp.local.plan import LocalPlan
 from chronodp.local.report_counts import ReportCounts
-from chronodp.local.robustness import Influence, influence_of
 from chronodp.local.simplex import project_rows
 from chronodp.privacy import check_fraction, check_kind, check_listed, check_whole
 
@@ -44,7 +43,6 @@ class Estimates:
         values: unbiased estimates; NaN where nobody reported.
         deviations: standard deviations of their errors, infinite where nobody reported.
         reports: how many reports each slot has.
-        influence: how far a lying part of the reports could move them.
         kept: whether devices keep answers over slots, so that errors of slots go together. Kept answers of devices with
             more values than the protocol keeps lean towards even shares, which no deviation tells.
         whole: whether the columns are all values that there are, whose frequencies add up to 1.
@@ -55,7 +53,6 @@ class Estimates:
     values: Floats
     deviations: Floats
     reports: NDArray[np.int64]
-    influence: Influence
     kept: bool
     whole: bool
 
@@ -80,7 +77,6 @@ class Estimates:
             values=self.values[lag:] - self.values[:-lag],
             deviations=np.hypot(self.deviations[lag:], self.deviations[:-lag]),
             reports=np.minimum(self.reports[lag:], self.reports[:-lag]),
-            influence=self.influence.of_changes(),
         )
 
     def smoothed(self, window: int) -> Estimates:
@@ -115,11 +111,8 @@ class Estimates:
             raise InvalidArgument("estimates", "means or some values only", "frequencies of all values that there are")
         return replace(self, values=project_rows(self.values))
 
-    def to_pandas(self, *, level: float = 0.95, lying: float = 0.0) -> pd.DataFrame:
-        """Return a long table: slot, label, value, lower, upper, reports.
-
-        With ``lying`` above 0 two more columns tell how far the interval reaches if that part of the reports lies.
-        """
+    def to_pandas(self, *, level: float = 0.95) -> pd.DataFrame:
+        """Return a long table: slot, label, value, lower, upper, reports."""
         import pandas as pd
 
         lower, upper = self.interval(level)
@@ -132,9 +125,6 @@ class Estimates:
             "upper": upper.ravel(),
             "reports": np.repeat(self.reports, wide),
         }
-        if lying:
-            low, high = self.influence.widen(lower, upper, lying)
-            columns |= {"lower_if_lying": low.ravel(), "upper_if_lying": high.ravel()}
         return pd.DataFrame(columns)
 
 
@@ -167,7 +157,7 @@ def estimate(plan: LocalPlan, tally: ReportCounts, *, labels: tuple[Any, ...] | 
         raise InvalidArgument("labels", names, f"{values.shape[1]} of them")
     kept = isinstance(plan.protocol, Memoised)
     whole = not isinstance(plan.mechanism, NumberMechanism) and values.shape[1] == plan.mechanism.choices
-    return Estimates(slots, names, values, deviations, tally.reports, influence_of(plan), kept, whole)
+    return Estimates(slots, names, values, deviations, tally.reports, kept, whole)
 
 
 def best_window(estimates: Estimates, *, most: int = 31) -> int:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from chronodp.local.hashing import LocalHashing
-from chronodp.local.hybrid import Hybrid
-from chronodp.local.laplace import LaplaceNumber
-from chronodp.local.one_bit import OneBit
-from chronodp.local.piecewise import Piecewise
+from chronodp.local.numbers import Hybrid, LaplaceNumber, OneBit, Piecewise
 from chronodp.local.response import RandomizedResponse
 from chronodp.local.unary import OptimizedUnary, SymmetricUnary
 

@@ -27,7 +27,7 @@ from chronodp.local.longitudinal import (
 )
 from chronodp.local.longitudinal.lifetime import times
 from chronodp.local.mechanism import ChoiceMechanism, LocalMechanism
-from chronodp.local.one_bit import OneBit
+from chronodp.local.numbers import OneBit
 from chronodp.local.response import RandomizedResponse
 from chronodp.privacy import (
     AssumedCost,

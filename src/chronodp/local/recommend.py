@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 from chronodp.errors import InvalidArgument
 from chronodp.local.hashing import LocalHashing
-from chronodp.local.hybrid import Hybrid
-from chronodp.local.laplace import LaplaceNumber
 from chronodp.local.mechanism import ChoiceMechanism, LocalMechanism, NumberMechanism
-from chronodp.local.one_bit import OneBit
-from chronodp.local.piecewise import Piecewise
+from chronodp.local.numbers import Hybrid, LaplaceNumber, OneBit, Piecewise
 from chronodp.local.probabilities import check_local_epsilon
 from chronodp.local.response import RandomizedResponse
 from chronodp.local.unary import WIDEST, OptimizedUnary, SymmetricUnary

@@ -17,7 +17,6 @@ from chronodp.audit.devices import AuditedChance, report_history
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.walked import Enumerated
 from chronodp.local import (
-    Absorption,
     Device,
     Fresh,
     Hybrid,
@@ -206,23 +205,18 @@ def _asked() -> AuditCase:
     plan = LocalPlan("audit", mechanism, WindowAsked(2))
 
     def ask(histories: tuple[Values, ...], *, entropy: Entropy) -> object:
-        asking = Absorption(plan, devices=len(histories), entropy=entropy)
-        told: list[object] = []
-
-        def answers(devices: NDArray[np.int64], slot: int) -> NDArray[np.uint32]:
-            held = np.array([histories[device][slot] for device in devices], dtype=np.int64)
-            made = mechanism.perturb(held, entropy=entropy)
-            told.append((tuple(devices.tolist()), tuple(made.tolist())))
-            return made
-
+        told: list[tuple[int, int]] = []
+        free = list(entropy.permutations(len(histories))[0])
         for slot in range(len(histories[0])):
-            moved = asking.decide(answers(asking.look(), slot))
-            asking.release(answers(moved, slot))
+            heard = sum(answer for _, answer in told)
+            asked = [free.pop() for _ in range(1 + heard % 2)]  # whom it asks hangs on what it has heard
+            answers = mechanism.perturb([histories[device][slot] for device in asked], entropy=entropy)
+            told += zip(map(int, asked), answers.tolist(), strict=True)
         return tuple(told)
 
     others = ((0, 0), (1, 1), (0, 1))
     return AuditCase(
-        name="devices asked by a collector who absorbs quiet slots",
+        name="devices asked by a collector who goes by their answers",
         mechanism=ask,
         neighbours=((((0, 0), *others), ((1, 1), *others)), (((0, 1), *others), ((1, 0), *others))),
         claim=plan.claim,
@@ -239,7 +233,7 @@ ENTRIES = (
     ),
     Entry(
         name="reports of a device over time",
-        covers=(*(type(protocol) for protocol in _PROTOCOLS), WindowAsked, Absorption, Device, simulate, start),
+        covers=(*(type(protocol) for protocol in _PROTOCOLS), WindowAsked, Device, simulate, start),
         precision="whole numbers in a table; odds rounded down",
         cases=_over_time,
     ),

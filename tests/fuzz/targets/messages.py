@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from chronodp.federated.aggregation import AggregationClient, AggregationServer, Phase
 from chronodp.federated.aggregation.envelope import HEADER_BYTES, seal
+from chronodp.federated.aggregation.wire import unpack
 from chronodp.privacy import load
 from chronodp.series import Workload
 from chronodp.service import read_policy
@@ -19,12 +20,13 @@ from chronodp.service.price import check_price
 from chronodp.service.question import QueryRequest, ask
 from chronodp.service.rules import allowed_grid, check_allowed, check_expressions
 from tests.federated.crowd import Meeting, PeopleIndex
+from tests.federated.places import Places
 from tests.fuzz.target import Target
 from tests.service.town import write_policy
 
-__all__ = ["NAMES", "make_client_messages", "make_question", "make_server_messages"]
+__all__ = ["NAMES", "make_client_messages", "make_question", "make_requests", "make_server_messages"]
 
-NAMES = ("server_messages", "client_messages", "question")
+NAMES = ("server_messages", "client_messages", "requests", "question")
 
 _HOLDER = "h01"
 
@@ -78,6 +80,19 @@ def make_client_messages(_folder: Path) -> Target:
             vars(client).update(before)
 
     return Target("client_messages", tuple(seeds), door)
+
+
+def make_requests(folder: Path) -> Target:
+    """What a server asks a holder for, up to what secure aggregation reads of it."""
+    places = Places(folder)
+    honest = places.participants["h1"]
+
+    def door(content: bytes) -> None:
+        *_, first, told = honest._read(content)
+        honest._parameters(first)
+        unpack(told)
+
+    return Target("requests", (places.coordinator.requests()["h1"],), door)
 
 
 def make_question(folder: Path) -> Target:

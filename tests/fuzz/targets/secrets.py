@@ -1,4 +1,4 @@
-"""What is kept from others: keys, tokens, journals, sealed states, addresses with passwords."""
+"""What is kept from others: keys, sealed states, addresses with passwords."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import numpy as np
 import chronodp as cdp
 from chronodp.federated.aggregation import Identity
 from chronodp.federated.checkpoint import load_checkpoint, save_checkpoint
-from chronodp.federated.transport.journal import Journal
-from chronodp.federated.transport.tokens import holder_of, issue_token, read_token
 from chronodp.ledger import FileWitness, Keys
 from chronodp.ledger.codec import frame_head, framed_codec
 from chronodp.ledger.keyfile import create_keys, read_keys
@@ -26,15 +24,13 @@ __all__ = [
     "make_address",
     "make_checkpoint",
     "make_identity",
-    "make_journal",
     "make_keys",
     "make_packed",
     "make_sealed",
-    "make_tokens",
     "make_witness",
 ]
 
-NAMES = ("keys", "witness", "tokens", "journal", "identity", "checkpoint", "sealed", "packed", "address")
+NAMES = ("keys", "witness", "identity", "checkpoint", "sealed", "packed", "address")
 
 
 def make_keys(folder: Path) -> Target:
@@ -61,35 +57,6 @@ def make_witness(folder: Path) -> Target:
         FileWitness(file).saw("a", FileWitness(file).newest("a") + 1)
 
     return Target("witness", (b'{"a": 3, "b": 5}',), door)
-
-
-def make_tokens(folder: Path) -> Target:
-    file, own = folder / "tokens.json", folder / "own.token"
-    file.unlink(missing_ok=True)
-    token = issue_token(file, "north", days=30)
-    issue_token(file, "south", days=30)
-
-    def door(content: bytes) -> None:
-        file.write_bytes(content)
-        own.write_bytes(content)
-        holder_of(file, read_token(own))
-        holder_of(file, token)
-
-    return Target("tokens", (file.read_bytes(),), door, secret=b"")
-
-
-def make_journal(folder: Path) -> Target:
-    file = folder / "journal"
-    file.unlink(missing_ok=True)
-    Journal(file, "ab").begin(1, 0)
-
-    def door(content: bytes) -> None:
-        file.write_bytes(content)
-        journal = Journal(file, "ab")
-        journal.knows(1, 0)
-        journal.begin(2, 0)
-
-    return Target("journal", (file.read_bytes(),), door)
 
 
 def make_identity(folder: Path) -> Target:

@@ -1,4 +1,4 @@
-"""Files of settings in TOML: policy, runs, training plans, live streams, questions."""
+"""Files of settings in TOML: policy, training plans, live streams, questions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from chronodp.cli.asking import Asked
 from chronodp.cli.live_settings import read_settings
 from chronodp.cli.question_options import read_options
 from chronodp.cli.workload import plan_workload
-from chronodp.federated.aggregation import Identity
 from chronodp.federated.training import read_plan
-from chronodp.federated.transport.run_file import read_run
 from chronodp.service import read_policy
 from tests.cli.clinics import MODEL, TOP
 from tests.fuzz.target import MARK, Target
@@ -22,12 +20,11 @@ __all__ = [
     "make_live_settings",
     "make_options",
     "make_policy",
-    "make_run_file",
     "make_training_plan",
     "make_workload",
 ]
 
-NAMES = ("policy", "run_file", "training_plan", "live_settings", "options", "workload")
+NAMES = ("policy", "training_plan", "live_settings", "options", "workload")
 
 _ANALYST = "[datasets.meters.analysts.ana]\nepsilon = 4.0\n"
 _LIVE = """
@@ -107,22 +104,6 @@ def make_policy(folder: Path) -> Target:
         read_policy(file)
 
     return Target("policy", (text.encode(),), door)
-
-
-def make_run_file(folder: Path) -> Target:
-    file = folder / "run.toml"
-    people = "".join(f'[holders.h{n}]\nidentity = "{Identity.create().public.hex()}"\nweight = 1.0\n' for n in range(3))
-    text = (
-        'name = "test"\nattempts = 3\n[task]\nrounds = 3\nsize = 40\nmodel = "toy"\nclip = 1.0\nbits = 32\n'
-        '[server]\naddress = "https://127.0.0.1:8443"\nauthority = "ca.pem"\n'
-        f'[seconds]\nadvertise = 5\nlinger = 2.0\n[holder]\nmake = "a.b:c"\n{people}'
-    )
-
-    def door(content: bytes) -> None:
-        file.write_bytes(content)
-        _ = read_run(file).place
-
-    return Target("run_file", (text.encode(),), door)
 
 
 def make_training_plan(folder: Path) -> Target:

@@ -1,7 +1,7 @@
 """Secure aggregation: a server learns the sum of the holders' vectors, and nothing else of them.
 
 `AggregationClient` and `AggregationServer` are the two sides, as messages in and messages out; `aggregate` runs both in
-one process, and `chronodp.federated.transport` over HTTP.
+one process, and `chronodp.federated.protocol` between places.
 """
 
 from chronodp.federated.aggregation.client import AggregationClient

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from chronodp.errors import InvalidArgument, RoundConflict, ServerInconsistent
+from chronodp.errors import InvalidArgument, MessageRefused, RoundConflict, ServerInconsistent
 from chronodp.federated.aggregation.agreement import exchange, mask_key, own_mask_key, read_letter, write_letter
 from chronodp.federated.aggregation.content import (
     MASK_KEY,
@@ -28,14 +29,14 @@ from chronodp.federated.aggregation.identity import Identity
 from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.shamir import SHARE_BYTES, split
 from chronodp.federated.aggregation.terms import RINGS, Context, Phase, Terms, check_name
-from chronodp.federated.aggregation.wire import pack_pairs, unpack, unpack_pairs
+from chronodp.federated.aggregation.wire import pack, pack_pairs, unpack, unpack_pairs
 from chronodp.privacy import check_kind
 
 __all__ = ["AggregationClient"]
 
 
 class AggregationClient:
-    """One holder in one attempt at one round. Its keys are drawn anew, live in memory and serve no other attempt.
+    """One holder in one attempt at one round. Its keys are drawn anew and serve no other attempt.
 
     Guarantee: a server that follows the protocol and fewer than ``threshold`` holders see the sum of the survivors'
     vectors and nothing else; so do a server that lies and at most ``terms.colluders`` holders. The argument, and what
@@ -67,6 +68,38 @@ class AggregationClient:
         self._secrets: dict[str, bytes] = {}
         self._shares: dict[str, SharePair] = {}
         self._survivors: tuple[str, ...] = ()
+
+    @classmethod
+    def restore(cls, state: bytes, identity: Identity, name: str, terms: Terms, context: Context) -> Self:
+        """Return the client that said `state`, as it was then."""
+        made = cls(identity, name, terms, context)
+        parts = unpack(state)
+        if len(parts) != 9:
+            raise MessageRefused("a client's state is damaged")
+        phase, letters, masks, made._seed, made._advertised, keys, agreed, shares, survivors = parts
+        made._next = Phase(phase[0]) if phase else None
+        made._letters, made._masks = map(X25519PrivateKey.from_private_bytes, (letters, masks))
+        made._keys = {one: Advertisement.from_bytes(text) for one, text in unpack_pairs(keys).items()}
+        made._secrets = unpack_pairs(agreed)
+        made._shares = {one: SharePair.from_bytes(text) for one, text in unpack_pairs(shares).items()}
+        made._survivors = read_names(unpack(survivors))
+        return made
+
+    def state(self) -> bytes:
+        """Return all that it knows, for another process of this machine that goes on. It holds the attempt's keys."""
+        return pack(
+            [
+                b"" if self._next is None else bytes([self._next]),
+                self._letters.private_bytes_raw(),
+                self._masks.private_bytes_raw(),
+                self._seed,
+                self._advertised,
+                pack_pairs({name: one.to_bytes() for name, one in self._keys.items()}),
+                pack_pairs(self._secrets),
+                pack_pairs({name: one.to_bytes() for name, one in self._shares.items()}),
+                pack(name.encode() for name in self._survivors),
+            ]
+        )
 
     def answer(self, phase: Phase, told: bytes, vector: Callable[[], RingVector]) -> bytes:
         """Return the message of a phase; the vector is asked for when it is needed."""

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.func import functional_call, vmap
 
-from chronodp.federated.models.outcomes import Outcome, loss_of
+from chronodp.federated.models import Outcome, loss_of
 
 __all__ = ["CopiedPasses"]
 

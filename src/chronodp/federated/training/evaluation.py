@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
-from chronodp.federated.models.design import ModelDesign
-from chronodp.federated.models.outcomes import Forecast, Risk, loss_of
+from chronodp.federated.models import Forecast, ModelDesign, Risk, loss_of
 from chronodp.privacy import as_numbers
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from chronodp.errors import InvalidArgument
-from chronodp.federated.models.layers import check_layers
-from chronodp.federated.models.outcomes import Outcome
+from chronodp.federated.models import Outcome
+from chronodp.federated.networks import check_layers
 from chronodp.federated.training.copied import CopiedPasses
 from chronodp.federated.training.groups import (
     Passes,

@@ -14,7 +14,7 @@ from chronodp.accounting import renyi
 from chronodp.errors import InvalidArgument
 from chronodp.federated.budgeting import check_people, epsilon_of, ledger_epsilon, noise_for
 from chronodp.federated.holder import Task
-from chronodp.federated.models.design import ModelDesign
+from chronodp.federated.models import ModelDesign
 from chronodp.federated.training.step import ARGUMENT, StepDesign
 from chronodp.privacy import (
     Certificate,

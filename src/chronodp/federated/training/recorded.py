@@ -15,10 +15,8 @@ import copy
 import torch
 from torch import nn
 
-from chronodp.federated.models.convolution import ConvolutionNetwork
-from chronodp.federated.models.linear import LinearNetwork
-from chronodp.federated.models.outcomes import Outcome, slope_of
-from chronodp.federated.models.recurrent import RecurrentNetwork
+from chronodp.federated.models import Outcome, slope_of
+from chronodp.federated.networks import ConvolutionNetwork, LinearNetwork, RecurrentNetwork
 
 __all__ = ["NETWORKS", "RecordedPasses"]
 

@@ -129,7 +129,7 @@ class WindowPopulation:
 class WindowAsked:
     """A fresh answer whenever the collector asks, but only one within any ``window`` slots.
 
-    The collector may choose whom to ask by what it has seen (`Absorption`); the device holds it to the promise.
+    The collector may choose whom to ask by what it has seen; the device holds it to the promise.
     """
 
     window: int

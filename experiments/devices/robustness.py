@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.local.number import Number
+from chronodp.local.numbers import Number
 from chronodp.local.plan import LocalPlan
 from chronodp.privacy import check_kind, check_number
 
