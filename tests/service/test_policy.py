@@ -15,7 +15,6 @@ from chronodp.privacy import PureCost, Unit, User, UserPeriod, Window
 from chronodp.service import opening, read_policy
 from chronodp.service.curator import Curator
 from chronodp.service.policy_file import parse_policy
-from tests.service.lives import write_life_policy
 from tests.service.town import ROOT, write_policy
 
 DATASET = 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'
@@ -133,9 +132,8 @@ def test_terms_that_conflict_open_nothing_beside_them(tmp_path: Path) -> None:
 
 
 def test_a_worker_gets_the_policy_as_it_was_read(tmp_path: Path) -> None:
-    for write in (write_policy, write_life_policy):
-        policy = read_policy(write(tmp_path))
-        assert pickle.loads(pickle.dumps(policy)) == policy
+    policy = read_policy(write_policy(tmp_path))
+    assert pickle.loads(pickle.dumps(policy)) == policy
 
 
 def _many(folder: Path, datasets: int) -> Path:
@@ -215,7 +213,6 @@ def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) 
         ("datasets.a.allow.discover", 'columns = ["b"]'),
         ("datasets.a.analysts.b", "epsilon = 1"),
         ("datasets.a.reading", ""),
-        ("datasets.a.lifetimes.b", 'measure = "count"\nepsilon = 1\nmax_periods = 1\ntally = "c"'),
     ],
 )
 def test_every_key_is_in_the_reference(tmp_path: Path, table: str, needed: str) -> None:

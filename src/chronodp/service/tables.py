@@ -1,4 +1,4 @@
-"""The service's own tables, beside the ledger's in one database: tokens, sessions, jobs, workers, issues, holds.
+"""The service's own tables, beside the ledger's in one database: tokens, sessions, jobs, workers, holds.
 
 One database means one backup, and nothing that could disagree with itself after a restore.
 """
@@ -24,11 +24,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX service_jobs_open ON service_jobs (state, made)",
         "CREATE INDEX service_jobs_alike ON service_jobs (dataset, design)",
         "CREATE TABLE service_workers (id TEXT NOT NULL PRIMARY KEY, seen BIGINT NOT NULL)",
-    ),
-    (
-        """CREATE TABLE service_issues (
-            dataset TEXT NOT NULL, lifetime TEXT NOT NULL, request TEXT NOT NULL, starts BIGINT NOT NULL,
-            ends BIGINT NOT NULL, PRIMARY KEY (dataset, request))""",
     ),
     # Of which dataset, empty for all, no job is begun, and why; by_whom is empty for the curator itself.
     (
