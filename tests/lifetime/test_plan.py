@@ -68,10 +68,9 @@ def test_it_says_all_of_it_before_anything_is_paid() -> None:
     for said in (
         "(ε, δ) = (1, 1e-06) for all issues together, the same for ever",
         "± 272.1 in 95 of 100 periods",
-        "One person counts for at most 120 full months ever (for more where theirs are small)",
-        "120 months are 10 years",
-        "those present since the first issue stop counting with issue 121, at the earliest",
-        "people until their life is used up",
+        "One person counts for at most 120 full months ever: 120 months are 10 years",
+        "those present since the first issue stop counting with issue 121",
+        "people in their first 120 counted months",
         "People are told apart by who; someone with two ids is two people here.",
         "The owner keeps a sealed tally; nothing about it is published",
         "everything about one person, in every issue of the series past and future, for ever",
@@ -85,12 +84,10 @@ def test_it_says_all_of_it_before_anything_is_paid() -> None:
     assert "the same for ever" in plan._repr_html_()
 
 
-def test_whole_shares_and_days_are_said_otherwise() -> None:
+def test_days_and_units_of_other_names_are_said_otherwise() -> None:
     plan = series("1D", max_periods=31).count().lifetime(epsilon=1.0, delta=1e-6, max_periods=3653)
     text = " ".join(str(plan).split())
-    assert plan.design.pays == "share"
     assert "those present since the first issue stop counting after 3,653 days of theirs" in text
-    assert "at the earliest" not in text
     assert "people in their first 3,653 counted days" in text
     assert "3,653 days are 10 years" in text
     called = series(unit=cdp.User(called="meter")).count().lifetime(epsilon=1.0, max_periods=12)
@@ -112,7 +109,7 @@ def test_alternatives_reach_from_a_year_to_a_century() -> None:
 
 
 def test_a_design_is_read_back_as_it_was_written() -> None:
-    plan = series().count().lifetime(epsilon=1.0, delta=1e-6, max_periods=36, reissues=2)
+    plan = series().count().lifetime(epsilon=1.0, delta=1e-6, max_periods=36)
     again = load(dump(plan.design), LifetimeDesign)
     assert again == plan.design
     assert dump(again) == dump(plan.design)
@@ -123,20 +120,12 @@ def test_a_design_is_read_back_as_it_was_written() -> None:
     assert '"life"' not in dump(plan.design.base)
 
 
-def test_a_correction_is_bought_with_every_period() -> None:
-    twice = series().count().lifetime(epsilon=1.0, delta=1e-6, max_periods=60, reissues=1)
-    long = series().count().lifetime(epsilon=1.0, delta=1e-6, max_periods=120)
-    assert twice.design.base.noises == long.design.base.noises
-    assert twice.design.life * 2 == long.design.life
-    assert "every issue may be corrected 1 times" in " ".join(str(twice).split())
-
-
 def test_the_certificate_says_what_is_promised_and_to_whom() -> None:
     plan = series().sum("kwh", clip=(0.0, 3.0)).lifetime(epsilon=1.0, delta=1e-6, max_periods=120)
     issue = plan.design.issue("load", start="2026-03-01", end="2026-04-01", clip=(0.0, 5.0))
     text = " ".join(str(certificate_of(issue, seeded=False)).split())
     assert "Everything about one person, in every issue of load past and future, for ever, at one price" in text
-    assert "a counted month takes at most 2.78 of 120 shares" in text
+    assert "a counted month takes 2.78 of 120 shares" in text
     assert "docs/explanation/proofs/lifetime.md" in text
 
 
@@ -173,12 +162,6 @@ def test_places_are_refused() -> None:
         {"max_periods": 0},
         {"max_periods": 2**30 + 1},
         {"max_periods": 1.5},
-        {"pays": "later"},
-        {"reissues": -1},
-        {"reissues": 2**30},
-        {"reissues": 1, "pays": "own"},
-        {"reissues": 1, "stagger": True},
-        {"stagger": "yes"},
         {"epsilon": 0.0},
         {"delta": 1.0},
     ],

@@ -66,11 +66,7 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     for one in (tally, tally_in(tmp_path / "t")):
         one.verify(3, heads[3])
         assert used(one, (SECRET, SECRET), (1, 7), (2, 7), (2, 8)) == [11 + 2**32, 5, 6, 0]
-        assert one.entries_of(2).spent.tolist() == [6, 6]
         assert len(one.people()) == 4
-    over = tally.over(Entries.of([(2, 8, 1), (SECRET, SECRET, LIFE)]))
-    high, low = np.array([SECRET, 2], np.uint64), np.array([SECRET, 8], np.uint64)
-    assert over.used(high, low).tolist() == [LIFE, 1]
 
 
 def test_a_folder_is_of_one_series(tmp_path: Path) -> None:
@@ -191,22 +187,6 @@ def test_a_folder_that_is_not_the_series_own_is_called_so(tmp_path: Path) -> Non
     for other in (tally_in(folder, name="other"), tally_in(folder, keys=Keys.create())):
         with pytest.raises(TallyMismatch, match="is not that of the tally"):  # not that a ledger was set back
             other.seen()
-
-
-def test_segments_that_are_kept_beside_their_base_are_checked_too(tmp_path: Path) -> None:
-    folder = tmp_path / "t"
-    tally, heads = filled(folder, steps_of(1, 2, 3))
-    tally.compact(keep=3)
-    tally.verify_merged()
-    path = segment_of(folder, 2)
-    content = path.read_bytes()
-    for changed in (content[:-1], content[:200] + bytes([content[200] ^ 1]) + content[201:], None):
-        path.unlink()
-        if changed is not None:
-            path.write_bytes(changed)
-        tally.verify(3, heads[3])  # the base tells the same
-        with pytest.raises(TallyMismatch, match="step 2 in the tally of 'load'"):
-            tally.verify_merged()
 
 
 def test_a_ledger_behind_its_tally_is_refused(tmp_path: Path) -> None:
@@ -333,8 +313,8 @@ def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
     at_work = folder / "000000000004.00000000.new"
     at_work.touch()
     os.utime(abandoned, (0, 0))
-    tally.compact(keep=2)
-    assert sorted(path.suffix for path in folder.iterdir()) == ["", "", ".base", ".new", ".segment", ".segment"]
+    tally.compact()
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", "", ".base", ".new"]
     assert at_work.exists()
     for one in (tally, tally_in(folder)):
         one.verify(4, heads[4])
@@ -343,9 +323,6 @@ def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
             before.spent.tolist(),
         ]
         assert used(one, (SECRET, SECRET)) == [LIFE]
-        assert one.entries_of(3).spent.tolist() == [3, 3]
-        with pytest.raises(InvalidArgument, match="not merged into a base"):
-            one.entries_of(2)
     head = tally.write(5, steps_of(8)[0])
     tally.announce(5)
     tally.compact()
@@ -439,7 +416,7 @@ def test_nothing_of_the_tally_is_shown(tmp_path: Path) -> None:
     folder = tmp_path / "t"
     tally, heads = filled(folder, steps_of(4242))
     secrets = (str(SECRET), f"{SECRET:x}", "4242")
-    shown = [repr(tally), str(tally.seen()), repr(tally.over(tally.people())), repr(tally.people())]
+    shown = [repr(tally), str(tally.seen()), repr(tally.people())]
     refusals: list[Callable[[], object]] = [
         lambda: tally.verify(2, heads[1]),
         lambda: tally.verify(1, bytes(32)),
@@ -447,7 +424,6 @@ def test_nothing_of_the_tally_is_shown(tmp_path: Path) -> None:
         lambda: tally.write(7, steps_of(4242)[0]),
         lambda: same(tally, (SECRET, SECRET), (SECRET, SECRET), squared=True),
         lambda: pack_event(1, Entries.of((SECRET, number, 4242) for number in range(3))),
-        lambda: tally.entries_of(9),
     ]
     for refused in refusals:
         tally.verify(1, heads[1])
