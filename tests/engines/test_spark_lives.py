@@ -68,7 +68,7 @@ def test_totals_and_payments_are_of_one_reading(spark: Any, trials: Trials, tmp_
     frame = spark.createDataFrame(changing, StructType(types))
     for _ in range(trials(3)):
         booked = Spark().book(find_source(frame), asked, MemoryTally(), key="k")
-        periods = booked.spent // asked.price.prices[0]  # type: ignore[union-attr]
+        periods = booked.spent // asked.price.prices[0]
         assert booked.totals.people.sum() == periods.sum() > 0  # one cell a period
 
 

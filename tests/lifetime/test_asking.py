@@ -82,34 +82,34 @@ def test_whatever_a_life_lets_through_is_within_what_was_bought(data: Any) -> No
     assert moved <= bought(design)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("asked", MEASURES, ids=str)
-def test_one_share_buys_what_a_joint_plan_of_as_many_periods_would(asked: Measure, delta: float) -> None:
+def test_one_share_buys_what_a_joint_plan_of_as_many_periods_would() -> None:
     """Noise of another question is that of a series of its own, bought for the same."""
-    design = life(Count(), delta=delta, max_periods=120)
-    made = design.issue("load", asked=table(asked, every="1mo"), start="2026-03-01", end="2026-04-01")
-    alone = life(asked, delta=delta, max_periods=120).base
-    if alone.law == design.base.law:
-        assert [noise.scale for noise in made.noises] == pytest.approx(
-            [noise.scale for noise in alone.noises], rel=1e-6
-        )
-        assert [noise.sensitivity for noise in made.noises] == pytest.approx(
-            [noise.sensitivity for noise in alone.noises], rel=1e-6
-        )
-    assert made.life is not None
-    assert made.life.takes <= design.life // 120
-    assert made.life.taken == "1"
-    assert made.cost == design.base.cost
+    for asked in MEASURES:
+        for delta in [0.0, 1e-6]:
+            design = life(Count(), delta=delta, max_periods=120)
+            made = design.issue("load", asked=table(asked, every="1mo"), start="2026-03-01", end="2026-04-01")
+            alone = life(asked, delta=delta, max_periods=120).base
+            if alone.law == design.base.law:
+                assert [noise.scale for noise in made.noises] == pytest.approx(
+                    [noise.scale for noise in alone.noises], rel=1e-6
+                ), (delta, asked)
+                assert [noise.sensitivity for noise in made.noises] == pytest.approx(
+                    [noise.sensitivity for noise in alone.noises], rel=1e-6
+                ), (delta, asked)
+            assert made.life is not None, (delta, asked)
+            assert made.life.takes <= design.life // 120, (delta, asked)
+            assert made.life.taken == "1", (delta, asked)
+            assert made.cost == design.base.cost, (delta, asked)
 
 
-@pytest.mark.parametrize("takes", [0.25, 1.0, 4.0])
-def test_less_of_a_life_means_more_noise(takes: float) -> None:
-    design = life(Sum("x", (0.0, 3.0)), max_periods=36)
-    made = design.issue("load", asked=table(Sum("y", (0.0, 5.0))), takes=takes, **DAYS)
-    assert made.noises[0].scale == pytest.approx(design.base.noises[0].scale * 5 / 3 / takes**0.5, rel=1e-4)
-    assert made.life is not None
-    assert made.life.takes <= takes * (design.life // 36)
-    assert made.law == design.base.law
+def test_less_of_a_life_means_more_noise() -> None:
+    for takes in [0.25, 1.0, 4.0]:
+        design = life(Sum("x", (0.0, 3.0)), max_periods=36)
+        made = design.issue("load", asked=table(Sum("y", (0.0, 5.0))), takes=takes, **DAYS)
+        assert made.noises[0].scale == pytest.approx(design.base.noises[0].scale * 5 / 3 / takes**0.5, rel=1e-4), takes
+        assert made.life is not None, takes
+        assert made.life.takes <= takes * (design.life // 36), takes
+        assert made.law == design.base.law, takes
 
 
 def test_it_is_read_back_as_it_was_written_and_named() -> None:

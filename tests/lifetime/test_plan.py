@@ -12,6 +12,7 @@ from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.lifetime import LifetimeDesign
 from chronodp.privacy import dump, load
 from chronodp.series import Design, certificate_of
+from tests.cases import raising
 from tests.conftest import GOLDEN
 from tests.lifetime import lives
 
@@ -23,43 +24,46 @@ def series(every: str = "1mo", end: str = "2026-02-01", **terms: Any) -> cdp.Tim
     return lives.series(every=every, end=end, **terms)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['every']} {row['periods']}")
-def test_prices_are_those_of_the_table(row: dict[str, Any]) -> None:
-    ends = {"1mo": "2026-02-01", "1W": "2026-01-08", "1D": "2026-01-02", "1h": "2026-01-01T01:00"}
-    plan = (
-        series(row["every"], ends[row["every"]]).count().lifetime(epsilon=1.0, delta=1e-6, max_periods=row["periods"])
-    )
-    sigma = plan.design.base.noises[0].scale
-    digits = ".3g" if row["sigma"] < 1000 else ".4g"
-    assert f"{sigma:{digits}}" == f"{row['sigma']:{digits}}"
-    digits = ".3g" if row["half_width"] < 1000 else ".4g"
-    assert f"{plan.half_width():{digits}}" == f"{row['half_width']:{digits}}"
+def test_prices_are_those_of_the_table() -> None:
+    for row in ROWS:
+        ends = {"1mo": "2026-02-01", "1W": "2026-01-08", "1D": "2026-01-02", "1h": "2026-01-01T01:00"}
+        plan = (
+            series(row["every"], ends[row["every"]])
+            .count()
+            .lifetime(epsilon=1.0, delta=1e-6, max_periods=row["periods"])
+        )
+        sigma = plan.design.base.noises[0].scale
+        digits = ".3g" if row["sigma"] < 1000 else ".4g"
+        assert f"{sigma:{digits}}" == f"{row['sigma']:{digits}}", row
+        digits = ".3g" if row["half_width"] < 1000 else ".4g"
+        assert f"{plan.half_width():{digits}}" == f"{row['half_width']:{digits}}", row
 
 
-@pytest.mark.parametrize("relation", ["add_remove", "replace"])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("kind", ["count", "rows", "sum", "signed", "mean", "histogram", "variance"])
-def test_noise_is_that_of_one_joint_plan_to_the_last_digit(kind: str, delta: float, relation: str) -> None:
-    def ask(made: cdp.TimeSeries) -> Any:
-        asked: dict[str, Any] = {
-            "count": made.count,
-            "rows": lambda: made.count(at_most=7),
-            "sum": lambda: made.sum("x", clip=(0.0, 3.0)),
-            "signed": lambda: made.sum("x", clip=(-2.0, 3.0)),
-            "mean": lambda: made.mean("x", clip=(0.0, 3.0), of="totals"),
-            "histogram": lambda: made.histogram("x", edges=[0.0, 1.0, 5.0], at_most=2),
-            "variance": lambda: made.variance("x", clip=(0.0, 3.0)),
-        }
-        return asked[kind]().by(region=["a", "b", "c"], max_groups=2)
+def test_noise_is_that_of_one_joint_plan_to_the_last_digit(kind: str) -> None:
+    for delta in [0.0, 1e-6]:
+        for relation in ["add_remove", "replace"]:
 
-    unit = cdp.User(relation=relation)  # type: ignore[arg-type]
-    life = ask(series(unit=unit)).lifetime(epsilon=1.0, delta=delta, max_periods=24)
-    joint = ask(series(end="2030-01-01", unit=unit, max_periods=24)).plan(epsilon=1.0, delta=delta)
-    white = [one for one in (joint.design, *joint.others) if str(one.shape) == "white noise"]
-    best = min(white, key=lambda one: one.errors.rmse_mean)
-    assert life.design.base.noises == best.noises
-    assert life.claim.cost == best.cost
-    assert (life.design.base.epsilon, life.design.base.delta) == (best.epsilon, best.delta)
+            def ask(made: cdp.TimeSeries) -> Any:
+                asked: dict[str, Any] = {
+                    "count": made.count,
+                    "rows": lambda: made.count(at_most=7),
+                    "sum": lambda: made.sum("x", clip=(0.0, 3.0)),
+                    "signed": lambda: made.sum("x", clip=(-2.0, 3.0)),
+                    "mean": lambda: made.mean("x", clip=(0.0, 3.0), of="totals"),
+                    "histogram": lambda: made.histogram("x", edges=[0.0, 1.0, 5.0], at_most=2),
+                    "variance": lambda: made.variance("x", clip=(0.0, 3.0)),
+                }
+                return asked[kind]().by(region=["a", "b", "c"], max_groups=2)
+
+            unit = cdp.User(relation=relation)  # type: ignore[arg-type]
+            life = ask(series(unit=unit)).lifetime(epsilon=1.0, delta=delta, max_periods=24)
+            joint = ask(series(end="2030-01-01", unit=unit, max_periods=24)).plan(epsilon=1.0, delta=delta)
+            white = [one for one in (joint.design, *joint.others) if str(one.shape) == "white noise"]
+            best = min(white, key=lambda one: one.errors.rmse_mean)
+            assert life.design.base.noises == best.noises, (relation, delta)
+            assert life.claim.cost == best.cost, (relation, delta)
+            assert (life.design.base.epsilon, life.design.base.delta) == (best.epsilon, best.delta), (relation, delta)
 
 
 def test_it_says_all_of_it_before_anything_is_paid() -> None:
@@ -129,9 +133,8 @@ def test_the_certificate_says_what_is_promised_and_to_whom() -> None:
     assert "docs/explanation/proofs/lifetime.md" in text
 
 
-@pytest.mark.parametrize(
-    ("ask", "said"),
-    [
+def test_what_is_not_argued_is_refused_by_a_sentence() -> None:
+    cases: list[tuple[Any, str]] = [
         (lambda: series(unit=cdp.Event()).count(), r"unit must be User\(\)"),
         (lambda: series(unit=cdp.UserPeriod("1mo")).count(), r"unit must be User\(\)"),
         (lambda: series("1D", max_periods=3).count().peak(every="1W"), "a peak"),
@@ -141,11 +144,10 @@ def test_the_certificate_says_what_is_promised_and_to_whom() -> None:
         (lambda: series().count().by(region=cdp.Discover()), "known before a life is sold"),
         (lambda: series().sum("x", clip=cdp.Find()), "known before a life is sold"),
         (lambda: series().count(at_most=cdp.Find()), "known before a life is sold"),
-    ],
-)
-def test_what_is_not_argued_is_refused_by_a_sentence(ask: Any, said: str) -> None:
-    with pytest.raises(InvalidArgument, match=said):
-        ask().lifetime(epsilon=1.0, delta=1e-6, max_periods=12)
+    ]
+    for ask, said in cases:
+        with raising(InvalidArgument, match=said, case=(ask, said)):
+            ask().lifetime(epsilon=1.0, delta=1e-6, max_periods=12)
 
 
 def test_places_are_refused() -> None:
@@ -156,19 +158,17 @@ def test_places_are_refused() -> None:
         series().count().by(places).lifetime(epsilon=1.0, max_periods=12)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_bad_terms_are_refused() -> None:
+    cases: list[dict[str, Any]] = [
         {"max_periods": 0},
         {"max_periods": 2**30 + 1},
         {"max_periods": 1.5},
         {"epsilon": 0.0},
         {"delta": 1.0},
-    ],
-)
-def test_bad_terms_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidArgument):
-        series().count().lifetime(**{"epsilon": 1.0, "delta": 1e-6, "max_periods": 12} | wrong)
+    ]
+    for wrong in cases:
+        with raising(InvalidArgument, case=wrong):
+            series().count().lifetime(**{"epsilon": 1.0, "delta": 1e-6, "max_periods": 12} | wrong)
 
 
 def test_several_periods_still_need_a_limit_and_one_does_not() -> None:

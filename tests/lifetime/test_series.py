@@ -20,6 +20,7 @@ from chronodp.errors import (
 )
 from chronodp.ledger import Ledger
 from chronodp.randomness import seeded
+from tests.cases import raising
 from tests.lifetime.lives import QUIET, counted, issue, month, open_series, series
 from tests.series.releases import Forbidden, Silent
 
@@ -279,9 +280,8 @@ def test_a_job_that_is_overtaken_begins_anew(tmp_path: Path) -> None:
         assert value(issue(other, ALL, 2)) == 2  # ann has counted twice
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_bad_terms_of_an_issue_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    cases: list[dict[str, Any]] = [
         {"request": ""},
         {"start": "2026-02-01", "end": "2026-01-01"},
         {"end": "2026-01-15"},
@@ -289,10 +289,10 @@ def test_a_job_that_is_overtaken_begins_anew(tmp_path: Path) -> None:
         {"clip": (3.0, 0.0)},
         {"at_most": 0},
         {"entropy": 7},
-    ],
-)
-def test_bad_terms_of_an_issue_are_refused_before_anything_is_read(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    ]
     ledger, load = open_series(tmp_path, count(2))
     terms: dict[str, Any] = {"request": "a", "start": "2026-01-01", "end": "2026-02-01"}
-    with ledger, pytest.raises(InvalidArgument):
-        load.issue("no such file", **(terms | wrong))
+    with ledger:
+        for wrong in cases:
+            with raising(InvalidArgument, case=wrong):
+                load.issue("no such file", **(terms | wrong))

@@ -40,15 +40,15 @@ def life(
     return asked.lifetime(epsilon=1.0, delta=delta, max_periods=periods).design
 
 
-@pytest.mark.parametrize("measure", [Count(), Count(5), Sum("x", (0.0, 3.0)), Sum("x", (-1.0, 0.7))])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_exactly_k_full_periods_fit_a_life(measure: Measure, delta: float) -> None:
-    design = life(measure, 7, delta=delta, max_groups=2)
-    full = takes_of(design.base, design.base.table)
-    assert full == 2 * quanta_of(design.base.law)
-    assert design.life == 7 * full
-    prices = whole_price(full, 12).prices
-    assert [price <= design.life for price in prices] == [True] * 7 + [False] * 5
+def test_exactly_k_full_periods_fit_a_life() -> None:
+    for delta in [0.0, 1e-6]:
+        for measure in [Count(), Count(5), Sum("x", (0.0, 3.0)), Sum("x", (-1.0, 0.7))]:
+            design = life(measure, 7, delta=delta, max_groups=2)
+            full = takes_of(design.base, design.base.table)
+            assert full == 2 * quanta_of(design.base.law), (measure, delta)
+            assert design.life == 7 * full, (measure, delta)
+            prices = whole_price(full, 12).prices
+            assert [price <= design.life for price in prices] == [True] * 7 + [False] * 5, (measure, delta)
 
 
 @pytest.mark.parametrize(("clip", "taken"), [((0.0, 5.0), 25 / 9), ((0.0, 1.5), 1 / 4), ((-6.0, 3.0), 4.0)])
