@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import chronodp as cdp
-from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.errors import InvalidArgument
 from chronodp.lifetime import LifetimeDesign
 from chronodp.privacy import dump, load
 from chronodp.series import Design, certificate_of
@@ -134,7 +135,9 @@ def test_the_certificate_says_what_is_promised_and_to_whom() -> None:
 
 
 def test_what_is_not_argued_is_refused_by_a_sentence() -> None:
+    places = cdp.Places(pd.DataFrame({"state": ["a", "a", "b"], "town": ["x", "y", "z"]}), "state", "town")
     cases: list[tuple[Any, str]] = [
+        (lambda: series().count().by(places), "asked without Places"),
         (lambda: series(unit=cdp.Event()).count(), r"unit must be User\(\)"),
         (lambda: series(unit=cdp.UserPeriod("1mo")).count(), r"unit must be User\(\)"),
         (lambda: series("1D", max_periods=3).count().peak(every="1W"), "a peak"),
@@ -150,14 +153,6 @@ def test_what_is_not_argued_is_refused_by_a_sentence() -> None:
             ask().lifetime(epsilon=1.0, delta=1e-6, max_periods=12)
 
 
-def test_places_are_refused() -> None:
-    import pandas as pd
-
-    places = cdp.Places(pd.DataFrame({"state": ["a", "a", "b"], "town": ["x", "y", "z"]}), "state", "town")
-    with pytest.raises(InvalidArgument, match="asked without Places"):
-        series().count().by(places).lifetime(epsilon=1.0, max_periods=12)
-
-
 def test_bad_terms_are_refused() -> None:
     cases: list[dict[str, Any]] = [
         {"max_periods": 0},
@@ -169,9 +164,3 @@ def test_bad_terms_are_refused() -> None:
     for wrong in cases:
         with raising(InvalidArgument, case=wrong):
             series().count().lifetime(**{"epsilon": 1.0, "delta": 1e-6, "max_periods": 12} | wrong)
-
-
-def test_several_periods_still_need_a_limit_and_one_does_not() -> None:
-    with pytest.raises(MissingBound, match="max_periods"):
-        series("1D").count()
-    assert series().count().table.max_periods == 1

@@ -79,25 +79,13 @@ def test_a_series_is_resumed_where_it_stands(tmp_path: Path) -> None:
         assert value(issue(load, [("di", 1.0)], 3)) == 1  # who was overtaken reads the newest state
         with pytest.raises(UnknownStream):
             cdp.Lifetime.resume(ledger, "weather", tally=tmp_path / "load.tally")
-        with pytest.raises(StreamConflict, match="exists"):
-            count().open(ledger, dataset="meters", name="load", tally=tmp_path / "other.tally")
-
-
-def test_a_stream_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("visits", unit=cdp.Event(), epsilon=1.0)
-        cdp.Stream(
-            cdp.EachPeriod(),
-            horizon=3,
-            change=1.0,
-            unit=cdp.Event(),
-            epsilon=0.5,
-            ledger=ledger,
-            dataset="visits",
-            name="door",
-        )
+        terms: dict[str, Any] = {"horizon": 3, "change": 1.0, "unit": cdp.Event(), "epsilon": 0.5}
+        cdp.Stream(cdp.EachPeriod(), ledger=ledger, dataset="visits", name="door", **terms)
         with pytest.raises(UnknownDocument, match="no lifetime series has this name"):
             cdp.Lifetime.resume(ledger, "door", tally=tmp_path)
+        with pytest.raises(StreamConflict, match="exists"):
+            count().open(ledger, dataset="meters", name="load", tally=tmp_path / "other.tally")
 
 
 def test_it_is_paid_once_and_not_from_a_budget_that_renews(tmp_path: Path) -> None:

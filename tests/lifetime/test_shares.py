@@ -51,30 +51,22 @@ def test_exactly_k_full_periods_fit_a_life() -> None:
             assert [price <= design.life for price in prices] == [True] * 7 + [False] * 5, (measure, delta)
 
 
-@pytest.mark.parametrize(("clip", "taken"), [((0.0, 5.0), 25 / 9), ((0.0, 1.5), 1 / 4), ((-6.0, 3.0), 4.0)])
-def test_another_clip_takes_the_square_of_its_size(clip: tuple[float, float], taken: float) -> None:
-    design = life(Sum("x", (0.0, 3.0)))
-    other = design.issue("load", start="2026-03-01", end="2026-04-01", clip=clip)
-    assert other.life is not None
-    full = design.life // design.max_periods
-    assert other.life.takes / full == pytest.approx(taken, rel=1e-4)
-    assert other.noises == design.base.noises
-    assert other.life.takes == math.ceil(full * Fraction(max(map(abs, clip))) ** 2 / 9)
-
-
-def test_laplace_noise_is_paid_by_size_and_not_by_its_square() -> None:
-    design = life(Sum("x", (0.0, 3.0)), delta=0.0)
-    other = design.issue("load", start="2026-03-01", end="2026-04-01", clip=(0.0, 6.0))
-    assert other.life is not None
-    assert other.life.takes == 2 * (design.life // design.max_periods)
-    assert other.life.taken == "2"
-
-
-def test_a_clip_of_both_signs_may_follow_one_of_one_sign_for_people_replaced() -> None:
-    design = life(Sum("x", (0.0, 3.0)), relation="replace")
-    other = design.issue("load", start="2026-03-01", end="2026-04-01", clip=(-3.0, 3.0))
-    assert other.life is not None
-    assert other.life.taken == "2"
+def test_another_clip_takes_as_much_more_as_it_moves() -> None:
+    """Squares under Gaussian noise and sizes under Laplace; of someone replaced, from one side of 0 to the other."""
+    cases: list[tuple[tuple[float, float], float, str, Fraction]] = [
+        ((0.0, 5.0), 1e-6, "add_remove", Fraction(25, 9)),
+        ((0.0, 1.5), 1e-6, "add_remove", Fraction(1, 4)),
+        ((-6.0, 3.0), 1e-6, "add_remove", Fraction(4)),
+        ((0.0, 6.0), 0.0, "add_remove", Fraction(2)),
+        ((-3.0, 3.0), 1e-6, "replace", Fraction(2)),
+    ]
+    for clip, delta, relation, taken in cases:
+        design = life(Sum("x", (0.0, 3.0)), delta=delta, relation=relation)
+        other = design.issue("load", start="2026-03-01", end="2026-04-01", clip=clip)
+        assert other.life is not None
+        assert other.life.takes == math.ceil(design.life // design.max_periods * taken), (clip, delta, relation)
+        assert other.life.taken == f"{float(taken):.3g}", (clip, delta, relation)
+        assert other.noises == design.base.noises, (clip, delta, relation)
 
 
 def test_lives_that_no_number_holds_are_refused() -> None:

@@ -30,6 +30,7 @@ from chronodp.lifetime.entries import Entries
 from chronodp.lifetime.events import pack_event, same
 from chronodp.lifetime.segments import BEGINNING, Sealer, next_head, padded
 from chronodp.lifetime.tally import LifeTally, Seen
+from tests.cases import raising
 
 KEYS = Keys(signing=bytes(32), sealing=bytes(range(32)))
 LIFE = 3 << 32
@@ -97,40 +98,42 @@ def test_the_head_is_a_chain_of_macs_of_step_and_sorted_rows(tmp_path: Path) -> 
         assert head == heads[number] == next_head(heads[number - 1], mac)
 
 
-@pytest.mark.parametrize("pieces", [1, 3])
-def test_pieces_hold_whole_rows(tmp_path: Path, pieces: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chronodp.lifetime.segments._PIECE", 2**22 if pieces == 1 else 500 * 21)
-    sealer = Sealer(KEYS, "meters", "load", LIFE)
-    words = np.sort(np.random.default_rng(3).integers(0, 2**64, 1400, np.uint64))
-    entries = Entries(words, words[::-1].copy(), np.arange(1, 1401))
-    head = sealer.write("segment", 4, bytes(32), entries, fresh=tmp_path / "new", final=tmp_path / "file")
-    places = padded(1400)
-    assert (tmp_path / "file").stat().st_size == 8 + 124 + places * 21 + 28 * (1 if pieces == 1 else -(-places // 500))
-    found, read = sealer.read("segment", tmp_path / "file", 4)
-    assert found == head
-    assert [read.high.tolist(), read.low.tolist()] == [words.tolist(), words[::-1].tolist()]
-    assert read.spent.tolist() == list(range(1, 1401))
+def test_pieces_hold_whole_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for pieces in [1, 3]:
+        monkeypatch.setattr("chronodp.lifetime.segments._PIECE", 2**22 if pieces == 1 else 500 * 21)
+        file = tmp_path / f"{pieces}"
+        sealer = Sealer(KEYS, "meters", "load", LIFE)
+        words = np.sort(np.random.default_rng(3).integers(0, 2**64, 1400, np.uint64))
+        entries = Entries(words, words[::-1].copy(), np.arange(1, 1401))
+        head = sealer.write("segment", 4, bytes(32), entries, fresh=tmp_path / "new", final=file)
+        places = padded(1400)
+        sealed = 1 if pieces == 1 else -(-places // 500)
+        assert file.stat().st_size == 8 + 124 + places * 21 + 28 * sealed, pieces
+        found, read = sealer.read("segment", file, 4)
+        assert found == head, pieces
+        assert [read.high.tolist(), read.low.tolist()] == [words.tolist(), words[::-1].tolist()], pieces
+        assert read.spent.tolist() == list(range(1, 1401)), pieces
 
 
-@pytest.mark.parametrize("life", [1, 255, 256, LONGEST_LIFE - 1, LONGEST_LIFE])
-def test_a_share_takes_the_bytes_that_a_life_needs(tmp_path: Path, life: int) -> None:
-    tally = tally_in(tmp_path / "t", life=life)
-    tally.make()
-    tally.verify(0, BEGINNING)
-    entries = Entries.of([(2**64 - 1, 0, life), (0, 2**64 - 1, 1)])
-    head = tally.write(1, entries)
-    tally.announce(1)
-    tally.write(2, entries)
-    tally.announce(2)
-    again = tally_in(tmp_path / "t", life=life)
-    mark(tmp_path / "t", 1)
-    again.verify(1, head)
-    assert used(again, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, 1]
-    assert used(tally, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, min(life, 2)]
-    size = segment_of(tmp_path / "t", 1).stat().st_size
-    assert size == 8 + 124 + 28 + 1024 * (16 + len(f"{life:x}") // 2 + len(f"{life:x}") % 2)
-    with pytest.raises(InvalidArgument, match="life"):
-        tally_in(tmp_path / "t", life=LONGEST_LIFE + 1)
+def test_a_share_takes_the_bytes_that_a_life_needs(tmp_path: Path) -> None:
+    for life in [1, 255, 256, LONGEST_LIFE - 1, LONGEST_LIFE]:
+        tally = tally_in(tmp_path / f"{life}", life=life)
+        tally.make()
+        tally.verify(0, BEGINNING)
+        entries = Entries.of([(2**64 - 1, 0, life), (0, 2**64 - 1, 1)])
+        head = tally.write(1, entries)
+        tally.announce(1)
+        tally.write(2, entries)
+        tally.announce(2)
+        again = tally_in(tmp_path / f"{life}", life=life)
+        mark(tmp_path / f"{life}", 1)
+        again.verify(1, head)
+        assert used(again, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, 1], life
+        assert used(tally, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, min(life, 2)], life
+        size = segment_of(tmp_path / f"{life}", 1).stat().st_size
+        assert size == 8 + 124 + 28 + 1024 * (16 + len(f"{life:x}") // 2 + len(f"{life:x}") % 2), life
+        with raising(InvalidArgument, match="life", case=life):
+            tally_in(tmp_path / f"{life}", life=LONGEST_LIFE + 1)
 
 
 def mark(folder: Path, step: int) -> None:
@@ -222,25 +225,25 @@ def test_a_tally_behind_its_ledger_is_refused(tmp_path: Path) -> None:
         tally.verify(2, heads[2])
 
 
-@pytest.mark.parametrize("kind", ["segment", "base"])
-def test_every_flipped_bit_is_noticed(tmp_path: Path, kind: str) -> None:
-    tally, heads = filled(tmp_path / "t", steps_of(1, 2))
-    if kind == "base":
-        tally.compact()
-    (path,) = [one for one in (tmp_path / "t").iterdir() if one.name.startswith("000000000002")]
-    content = path.read_bytes()
-    for place in (0, 7, 8, 30, 131, 132, 150, len(content) // 2, len(content) - 1):
-        changed = bytearray(content)
-        changed[place] ^= 1 << (place % 8)
-        path.write_bytes(changed)
-        with pytest.raises(TallyMismatch, match="step 2 in the tally of 'load' was changed"):
-            tally.verify(2, heads[2])
-    for cut in (content[:-1], content[:140], content[:3], b"", content + b"\0"):
-        path.write_bytes(cut)
-        with pytest.raises(TallyMismatch, match="step 2"):
-            tally.verify(2, heads[2])
-    path.write_bytes(content)
-    tally.verify(2, heads[2])
+def test_every_flipped_bit_is_noticed(tmp_path: Path) -> None:
+    for kind in ["segment", "base"]:
+        tally, heads = filled(tmp_path / kind, steps_of(1, 2))
+        if kind == "base":
+            tally.compact()
+        (path,) = [one for one in (tmp_path / kind).iterdir() if one.name.startswith("000000000002")]
+        content = path.read_bytes()
+        for place in (0, 7, 8, 30, 131, 132, 150, len(content) // 2, len(content) - 1):
+            changed = bytearray(content)
+            changed[place] ^= 1 << (place % 8)
+            path.write_bytes(changed)
+            with raising(TallyMismatch, match="step 2 in the tally of 'load' was changed", case=kind):
+                tally.verify(2, heads[2])
+        for cut in (content[:-1], content[:140], content[:3], b"", content + b"\0"):
+            path.write_bytes(cut)
+            with raising(TallyMismatch, match="step 2", case=kind):
+                tally.verify(2, heads[2])
+        path.write_bytes(content)
+        tally.verify(2, heads[2])
 
 
 def test_segments_of_other_steps_series_and_keys_do_not_serve(tmp_path: Path) -> None:

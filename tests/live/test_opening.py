@@ -36,8 +36,8 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
 
 @pytest.mark.parametrize("kind", DESIGNS)
 def test_totals_that_are_no_table_of_finite_numbers_release_nothing(ledger: cdp.Ledger, kind: str) -> None:
+    (stream,) = open_streams({kind: DESIGNS[kind]}, ledger=ledger, dataset="doors")
     for totals in BAD_TOTALS:
-        (stream,) = open_streams({kind: DESIGNS[kind]}, ledger=ledger, dataset="doors")
         with raising(InvalidArgument, match="totals", case=totals):
             stream.release_windows(0, totals, level=0.95)
         assert stream.period == 0, totals
@@ -45,18 +45,17 @@ def test_totals_that_are_no_table_of_finite_numbers_release_nothing(ledger: cdp.
 
 
 def test_designs_are_given_by_name(ledger: cdp.Ledger) -> None:
-    for designs in [None, [STREAM], STREAM, {"one": 3}, {"one": None}]:
+    cases: list[Any] = [None, [STREAM], STREAM, {"one": 3}, {"one": None}]
+    for designs in cases:
         with raising(InvalidArgument, match="designs", case=designs):
             open_streams(designs, ledger=ledger, dataset="doors")
-        assert not ledger.history("doors"), designs
-
-
-def test_a_ledger_and_not_its_path_pays() -> None:
-    with pytest.raises(InvalidArgument, match="ledger"):
+    with pytest.raises(InvalidArgument, match="ledger"):  # its path is none
         open_streams({"one": STREAM}, ledger="budget.db", dataset="doors")  # type: ignore[arg-type]
+    assert not ledger.history("doors")
 
 
 def test_a_stream_to_be_opened_by_another_is_checked() -> None:
-    for design, entropy in [(None, 3), (STREAM, 3), (DESIGNS["alert"], None)]:
+    cases: list[tuple[Any, Any]] = [(None, 3), (STREAM, 3), (DESIGNS["alert"], None)]
+    for design, entropy in cases:
         with raising(InvalidArgument, case=(design, entropy)):
             Stream.opening(design, "one", entropy=entropy)

@@ -72,15 +72,6 @@ def test_a_mistake_is_told_with_its_line_and_the_mend(tmp_path: Path) -> None:
             assert new.splitlines()[-1] in text.replace(old, new, 1).splitlines()[line - 1], (old, new, words)
 
 
-def test_the_line_is_the_right_one(tmp_path: Path) -> None:
-    path = write_policy(tmp_path)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    number = lines.index('every = "1h"') + 1
-    path.write_text("\n".join(lines).replace('every = "1h"', 'every = "soon"'), encoding="utf-8")
-    with pytest.raises(InvalidArgument, match=rf"policy.toml, line {number}: datasets.meters.every"):
-        read_policy(path)
-
-
 def test_terms_never_change_under_the_same_name(tmp_path: Path) -> None:
     ledger = str(tmp_path / "budget.db")
     first = Curator(read_policy(write_policy(tmp_path)), ledger)
