@@ -58,7 +58,6 @@ ROUTES = (
     ("olga", "/jobs?limit=200"),
     ("olga", "/jobs?state=lost&who=ben"),
     ("olga", f"/jobs?dataset={OTHER}"),
-    ("olga", f"/datasets/{LARGE}/lifetimes"),
     ("olga", "/streams"),
     ("olga", "/claims"),
     ("ana", "/claims"),

@@ -138,18 +138,16 @@ def _totals(path: str, known: int, people: int) -> Callable[[], int]:
     return lambda: int(DuckDB().totals(find_source(path), _question(), key=KEY).people.sum())
 
 
-def _book(path: str, known: int, people: int, *, own: bool) -> Callable[[], int]:
-    from chronodp.engines import DuckDB, LifeQuestion, OwnPrice, WholePrice, find_source
+def _book(path: str, known: int, people: int) -> Callable[[], int]:
+    from chronodp.engines import DuckDB, LifeQuestion, WholePrice, find_source
 
-    price = OwnPrice(2**16, 3 * 2**16, squared=True) if own else WholePrice((SHARE,))
-    asked, tally = LifeQuestion(_question(), LIFE * SHARE, price, SALT), make_tally(known, people)
+    asked, tally = LifeQuestion(_question(), LIFE * SHARE, WholePrice((SHARE,)), SALT), make_tally(known, people)
     return lambda: len(DuckDB().book(find_source(path), asked, tally, key=KEY).spent)
 
 
 WAYS: dict[str, Callable[[str, int, int], Callable[[], int]]] = {
     "totals": _totals,
-    "book, a share each": lambda path, known, people: _book(path, known, people, own=False),
-    "book, own prices": lambda path, known, people: _book(path, known, people, own=True),
+    "book, a share each": _book,
 }
 
 

@@ -55,9 +55,9 @@ def make_up(homes: int = 20_000) -> Iterator[pd.DataFrame]:
 # %% [markdown]
 # ## What would it cost?
 #
-# A household counts with at most 600 kWh a month and for 120 such months in its life: ten years at the bound, and more
-# for those who use less. Both are chosen from general knowledge, before any table is there. The plan reads nothing, and
-# says what the same price would come to if it were paid anew each month.
+# A household counts with at most 600 kWh a month and for 120 such months in its life: ten years. Both are
+# chosen from general knowledge, before any table is there. The plan reads nothing, and says what the same price would
+# come to if it were paid anew each month.
 
 # %%
 meters = cdp.TimeSeries(
@@ -184,11 +184,11 @@ facts = {
     "What we would have promised otherwise": f"With the same price paid anew each month, ± {narrow:,.1f} MWh "
     f"({narrow / mean.max():.2%} to {narrow / mean.min():.2%}), and in truth ε = {renewing}. By now, who guesses would "
     f"be right in up to {100 * guess_renewed:.1f} of 100 cases, and ever more often.",
-    "What the numbers are of": "Households until their life is used up: each counts with at most 600 kWh a month, and "
-    "for at most 120 such months ever, for more where it uses less. Bands tell of noise, not of what bounds leave out.",
-    "When households stop counting": "Those with us since the first issue stop with issue 121 at the earliest, if they "
-    "are at the bound in every month. Nobody is told who has stopped or how many: that would tell about them. A longer "
-    f"life costs accuracy: with 100 years it is ± {life.alternatives['half_width'].max() / 1000:,.0f} MWh.",
+    "What the numbers are of": "Households in their first 120 counted months, each with at most 600 kWh a month. Bands "
+    "tell of noise, not of what bounds leave out.",
+    "When households stop counting": "Those with us since the first issue stop with issue 121. Nobody is told who has "
+    "stopped or how many: that would tell about them. A longer life costs accuracy: with 100 years it is "
+    f"± {life.alternatives['half_width'].max() / 1000:,.0f} MWh.",
     "What we assume": "One household has one meter id for as long as it is with us. The sealed tally of what each has "
     "used is kept like the ledger: without it the series ends.",
 }

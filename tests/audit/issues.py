@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.audit.steps import StepEnumerator
-from chronodp.engines import Grouping, LifeQuestion, OwnPrice, Question, Record, WholePrice, entry_of, reference_book
+from chronodp.engines import Grouping, LifeQuestion, Question, Record, WholePrice, entry_of, reference_book
 from chronodp.privacy import Calendar, Grid
 from chronodp.randomness import Entropy
 
 __all__ = [
     "SALT",
-    "Again",
     "Entry",
     "Forget",
     "History",
@@ -65,15 +64,7 @@ class Forget:
     person: str
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
-    """A table that is issued once more, perhaps with other rows."""
-
-    issue: int
-    rows: Table
-
-
-History: TypeAlias = tuple[Table | Forget | Again, ...]
+History: TypeAlias = tuple[Table | Forget, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +81,7 @@ class Terms:
         sigma: of Gaussian noise, in steps.
     """
 
-    price: WholePrice | OwnPrice
+    price: WholePrice
     rate: int = 1
     most: int = 1
     groups: int = 1
@@ -107,14 +98,12 @@ class Kept:
         issue: how many there were.
         tally: what each entry has used.
         before: the tally as the last issue read it.
-        bought: who paid in each issue so far.
         last: the numbers that were told last.
     """
 
     issue: int = 0
     tally: Spent = ()
     before: Spent = ()
-    bought: tuple[Spent, ...] = ()
     last: tuple[int, ...] = ()
 
 
@@ -154,8 +143,7 @@ class Issues:
         erasing: what is left of an entry that is to be forgotten.
         seen: which tally an issue reads.
         entry: under which entry shares are kept.
-        free: whether who is in an issue is in its later versions for nothing.
-        booked_by: the key of a second reading, from which shares are taken; None where they are of the first.
+        booked_from: which rows a second reading sees, from which shares are taken; None where they are of the first.
         ends: whether no further issue is made.
         key: of the order of a person's days.
     """
@@ -168,8 +156,7 @@ class Issues:
     erasing: Callable[[Spent, Entry, int], Spent] = _used_up
     seen: Callable[[Kept], Spent] = field(default=lambda kept: kept.tally)
     entry: Callable[[Entry], Entry] = field(default=lambda entry: entry)
-    free: bool = False
-    booked_by: str | None = None
+    booked_from: Callable[[Table], Table] | None = None
     ends: Callable[[Kept, int], bool] = field(default=lambda kept, life: False)  # noqa: ARG005 (nothing ends)
     key: str = "any"
 
@@ -178,33 +165,26 @@ class Issues:
         step = partial(self._step, lru_cache(maxsize=10_000)(booked))  # a walk asks for the same many times
         return StepEnumerator(start=lambda entropy: Kept(), step=step, key=lambda kept: kept)  # noqa: ARG005 (draws nothing)
 
-    def _step(
-        self, book: Booking, kept: Kept, given: Table | Forget | Again, entropy: Entropy
-    ) -> tuple[Kept, Hashable]:
+    def _step(self, book: Booking, kept: Kept, given: Table | Forget, entropy: Entropy) -> tuple[Kept, Hashable]:
         if isinstance(given, Forget):
             burnt = self.erasing(kept.tally, self.entry(entry_of(SALT, given.person)), self.life)
             return replace(kept, tally=burnt), None
         if self.ends(kept, self.life):
             return kept, None
         terms = self.terms(kept)
-        rows = self.presenting(kept, given.rows if isinstance(given, Again) else given)
+        rows = self.presenting(kept, given)
         seen = self.seen(kept)
-        bought = dict(kept.bought[given.issue]) if isinstance(given, Again) and self.free else {}
-        # Who bought this issue has room for it once more, and pays what goes beyond.
-        room = tuple((entry, used - bought.get(entry, 0)) for entry, used in seen)
-        sums, spent = book(rows, terms, self.life, room, self.key, self.entry)
-        if self.booked_by is not None:
-            _, spent = book(rows, terms, self.life, room, self.booked_by, self.entry)
-        paid = [(entry, max(0, shares - bought.get(entry, 0))) for entry, shares in spent]
+        sums, spent = book(rows, terms, self.life, seen, self.key, self.entry)
+        if self.booked_from is not None:
+            _, spent = book(self.booked_from(rows), terms, self.life, seen, self.key, self.entry)
         after = dict(seen)
-        for entry, shares in paid:
+        for entry, shares in spent:
             after[entry] = min(self.life, after.get(entry, 0) + shares)
         told = tuple(told_of(number, terms, entropy) for number in sums)
         now = replace(
             kept,
             tally=tuple(sorted(after.items())),
             before=kept.tally,
-            bought=(*kept.bought, spent),
             last=told,
         )
         beside = self.beside(now, self.life, entropy)

@@ -11,17 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from chronodp.accounting import gaussian
 from chronodp.audit import AuditCase, Verdict, judge
-from chronodp.engines import OwnPrice, WholePrice
-from chronodp.series import RunningTotal
-from chronodp.series.shapes import SquareRoot
 from tests.audit.cases import lifetimes, published_lifetimes
-from tests.audit.issues import Row, Terms, booked
 from tests.audit.mutants import Mutant, lifetime_noise, lifetimes as broken
 from tests.audit.registry import Entry
 
@@ -37,13 +32,10 @@ SOUND = {
     "the first 2 of 4 months": "first 2 of 4",
     "the first 3 of 4 months": "first 3 of 4",
     "32 owners who choose prices by what was told": "tokens, 32 adaptive owners",
-    "32 owners, each pays for what they add": "pays what it adds, 32 owners",
     "months kept by a key, beside one who is always kept": "thinned by a key, cap 2",
     "months kept by a key, beside one who is kept now and then": "thinned by a key, cap 2",
-    "weights 2, 1, 1 by own count": "weights 2,1,1 by own count",
     "one group of two in a month, two months": "one tally, max_groups 1",
     "someone forgotten who comes back": "erasure burns",
-    "a correction that was bought": "one correction bought with a month",
 }
 TWINS = {
     "a life for each group of a person": "TWIN cap after grouping",
@@ -55,7 +47,6 @@ TWINS = {
     "people who are used up, counted every month and paid once": "TWIN exhausted people, noisy",
     "shares written after the release": "TWIN tally written after release",
     "people picked by the true series": "TWIN picked by the true series",
-    "corrections that nobody pays": "TWIN corrections are free",
     "months of a person chosen anew among all so far": "TWIN chosen anew each month",
 }
 ALSO = {
@@ -168,34 +159,11 @@ def test_owners_who_adapt_gain_nothing_and_owners_who_keep_the_mean_gain_much(ro
     assert max(on_average) == pytest.approx(row["twin_in_expectation"], rel=2e-4)  # its quadrature was coarser
 
 
-def shaped(length: int) -> Floats:
-    column = SquareRoot(RunningTotal()).coefficients(length)
-    return np.array([[column[row - at] if row >= at else 0.0 for at in range(length)] for row in range(length)])
-
-
-def energy(matrix: Floats, places: tuple[int, ...]) -> float:
-    return float((matrix[:, list(places)].sum(axis=1) ** 2).sum())
-
-
-def test_prices_of_shaped_issues_are_those_of_the_first_days_where_columns_never_rise() -> None:
-    matrix = shaped(8)
-    for days in range(1, 9):
-        worst = max(energy(matrix, places) for places in itertools.combinations(range(8), days))
-        assert worst == pytest.approx(energy(matrix, tuple(range(days))), rel=1e-12)
-    rising = np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1]])
-    assert (energy(rising, (0, 1)), energy(rising, (0, 2))) == (4.0, 5.0)
-    month = shaped(31)
-    assert [energy(month, tuple(range(days))) for days in range(1, 32)] == pytest.approx(PRICES["g"], rel=1e-9)
-    linear = [energy(month, tuple(range(days))) / (days * energy(month, (0,))) for days in (2, 7, 31)]
-    assert linear == pytest.approx(PRICES["twin_linear_understates"], rel=1e-9)
-
-
-def test_shaped_and_rolling_lives_lose_what_the_page_says() -> None:
-    across, linear, rolling = lifetime_noise.MUTANTS
+def test_lives_that_noise_is_shaped_across_and_rolling_ones_lose_what_the_page_says() -> None:
+    across, rolling = lifetime_noise.MUTANTS
     lowered = GAUSSIAN["sigma_lowered"][-1]
     for mutant, ratio, near in (
         (across, lowered["mu2_true"] / lowered["mu2_promised"], 1e-4),
-        (linear, PRICES["twin_linear_understates"][-1], 5e-4),  # the shipped price of one day also holds its rounding
         (rolling, 120 / 2, 1e-4),  # noise is for the two cells of a window
     ):
         sound, caught = map(judge, mutant.cases)
@@ -208,35 +176,12 @@ def test_shaped_and_rolling_lives_lose_what_the_page_says() -> None:
     assert sum(one != other for one, other in zip(with_, without, strict=True)) == 120
 
 
-def spend(values: tuple[int, ...], prices: tuple[WholePrice | OwnPrice, ...], life: int, most: int) -> tuple[int, ...]:
-    """Return what is kept of a person in each issue."""
-    kept, used = [], 0
-    for value, price in zip(values, prices, strict=True):
-        entry = booked((Row("ann"),), Terms(WholePrice((1,))), 1, (), "any", _itself)[1][0][0]
-        rows = (Row("ann", value=value),) if value else ()
-        sums, spent = booked(rows, Terms(price, most=most), life, ((entry, used),), "any", _itself)
-        used += sum(shares for _, shares in spent)
-        assert used <= life
-        kept.append(sums[0])
-    return tuple(kept)
+def test_months_chosen_anew_are_many_more_than_a_life() -> None:
+    for row in PRICES["chosen_anew"]:
+        expected = sum(min(1.0, row["K"] / month) for month in range(1, row["T"] + 1))
+        assert expected == pytest.approx(row["expected"], rel=1e-12)
 
 
-def _itself(entry: tuple[int, int]) -> tuple[int, int]:
-    return entry
-
-
-def test_an_extra_period_kept_early_can_cost_a_later_one_where_prices_change() -> None:
-    shares = tuple(WholePrice((price,)) for price in (4, 5, 4))
-    assert spend((2, 1, 2), shares, 8, 2) == (2, 0, 2)
-    own = (OwnPrice(times=1, over=1, squared=True),) * 3
-    assert spend((2, 1, 2), own, 8, 2) == (2, 1, 0)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(1, 4))
-def test_with_fixed_terms_own_loss_keeps_all_that_whole_shares_keep(values: list[int], periods: int) -> None:
-    life, held = 25 * periods, tuple(values)
-    whole = spend(held, (WholePrice((25,)),) * len(held), life, 5)
-    own = spend(held, (OwnPrice(times=1, over=1, squared=True),) * len(held), life, 5)
-    assert all(kept == one or not one for one, kept in zip(whole, own, strict=True))
-    assert sum(one**2 for one in own) <= life
+def test_a_life_that_its_periods_do_not_divide_is_wrong_by_one() -> None:
+    share = -(-(2**20) // 6)
+    assert (share, 2**20 // share) == (174_763, 5)

@@ -75,10 +75,10 @@ def test_flags_and_file_say_the_same(town: Path) -> None:
         "clip = [0.0, 3.0]\nepsilon = 1.0\ndelta = 1e-6\nmax_periods = 12\n[by]\nregion = ['north', 'south']\n",
         encoding="utf-8",
     )
-    said = json.loads(run("lifetime", "plan", *QUESTION, *TERMS, "--pays", "share", "--json"))
-    flags = ("--max-periods", "120", "--pays", "share", "--json")
+    said = json.loads(run("lifetime", "plan", *QUESTION, *TERMS, "--json"))
+    flags = ("--max-periods", "120", "--json")
     assert json.loads(run("lifetime", "plan", "-c", "load.toml", *flags)) == said
-    assert said["design"]["pays"] == "share"
+    assert said["design"]["max_periods"] == 120
 
 
 def test_several_periods_an_issue(town: Path) -> None:
@@ -180,12 +180,10 @@ def test_people_are_named_in_files_only(opened: Path, refuse: Callable[..., str]
     [
         (("rows.parquet",), "data must be left out: a series is bought before any table is there"),
         (("--missing", "0.05"), "missing must be left out"),
-        (("--pays", "most"), "pays must be own or share"),
         (("--unit", "event"), "a life is a person's"),
         (("--peak", "1mo"), "lifetime must be asked of the series itself"),
         (("--find", "max_groups"), "known before a life is sold"),
         (("--max-periods", "0"), "max_periods must be"),
-        (("--reissues", "2", "--pays", "own"), "reissues must be 0"),
         (("--epsilon", "0"), "epsilon must be"),
         (("--epsilon", "9"), "the budget for 'people' cannot pay"),
         (("--dataset", "peple"), "people"),
@@ -215,7 +213,6 @@ def test_a_budget_that_renews_pays_for_nothing_for_ever(town: Path, refuse: Call
         (("--end", "2026-01-15"), "end"),
         (("--clip", "3", "0"), "clip must be"),
         (("--at-most", "2"), "at_most must be left out"),
-        (("--again", "2025-12"), "again must be"),
         (("--out", "jan.xlsx"), ".csv or .parquet or .json"),
         (("--out", "jan.arrow"), ".json for a release of 2 numbers"),
         (("--page", "jan.csv"), ".html"),

@@ -47,21 +47,13 @@ def write_months(folder: Path, months: int, people: int = 40) -> list[tuple[Path
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("pays", ["own", "share"])
-def test_three_years_of_months(tmp_path: Path, pays: Any, trials: Trials) -> None:
+def test_three_years_of_months(tmp_path: Path, trials: Trials) -> None:
     files = write_months(tmp_path, trials(36, least=22))  # beyond the second time that it is taken up again
     meters = series(str(files[0][0]), user="meter")
     asked = meters.sum("kwh", clip=(0.0, 2.0)).by(region=REGIONS)
-    plan = asked.lifetime(epsilon=1.0, delta=1e-6, max_periods=2 if pays == "own" else 9, pays=pays)
+    plan = asked.lifetime(epsilon=1.0, delta=1e-6, max_periods=9)
     design = plan.design
-    step, law = design.base.noises[0].step, design.base.law
-    reach, plain = round(2.0 / step), Plain(design.life, step)
-
-    def price(steps: int) -> int:
-        if pays == "share":
-            return quanta_of(law)
-        return (-(-steps * 2**16 // reach)) ** 2 if law == "gaussian" else -(-steps * 2**31 // reach)
-
+    plain = Plain(design.life, design.base.noises[0].step, quanta_of(design.base.law))
     with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("meters", unit=cdp.User(), epsilon=1.0, delta=1e-6)
         load = plan.open(ledger, dataset="meters", name="load", tally=tmp_path / "load.tally")
@@ -74,7 +66,7 @@ def test_three_years_of_months(tmp_path: Path, pays: Any, trials: Trials) -> Non
                 load.compact()
             made = load.issue(path, start=start, end=end, request=start[:7], entropy=Silent(), **QUIET)
             people = list(zip(frame["meter"], frame["kwh"], strict=True))
-            expected = plain.total(people, clip=2.0, price=price)
+            expected = plain.total(people, clip=2.0)
             assert made.to_pandas()["value"].sum() == pytest.approx(expected, abs=1e-9)
             total += expected
         assert 0 < total < sum(frame["kwh"].clip(upper=2.0).sum() for _, frame in files)
@@ -101,14 +93,14 @@ def test_an_issue_is_a_release_like_any_other(tmp_path: Path) -> None:
     assert again.text == made.text
     life = again.design.life
     assert life is not None
-    assert (life.name, life.issue, life.max_periods, life.pays) == ("load", 1, 120, "own")
+    assert (life.name, life.issue, life.max_periods) == ("load", 1, 120)
     ends = again.each_period().to_pandas()
     width = (ends["upper"] - ends["lower"]).iloc[0] / 2
     assert width == pytest.approx(plan.half_width())
     assert again.each_period().over("region").to_pandas().shape == (1, 4)
     assert "whoever has used up their life is not in the number" in again.each_period().note
     page = again.report(tmp_path / "jan.html").read_text(encoding="utf-8")
-    for said in ("the same for ever", "people until their life is used up", "told apart by meter"):
+    for said in ("the same for ever", "people in their first 120 counted months", "told apart by meter"):
         assert said in page
     assert "grows with every release" not in page
     result = CliRunner().invoke(app, ["verify", str(saved), "--public-key", public], catch_exceptions=False)

@@ -78,14 +78,11 @@ def test_a_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.processes
 def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (text, for_ever), (desk, code, issues) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
+    (text,), (desk, code) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
     monkeypatch.chdir(tmp_path)
     Path("readings").mkdir()
     write_town(Path("readings/january.parquet"), households=20, progress=lambda _: None)
-    Path("bills").mkdir()
-    read = {"read_at": "2025-01-10", "meter_id": ["a", "b"], "kwh": 200.0, "district": ["north", "south"]}
-    pd.DataFrame(read).to_parquet("bills/january.parquet")
-    policy, text = Path("policy.toml"), f"{text}\n{for_ever}"
+    policy = Path("policy.toml")
     policy.write_text(text, encoding="utf-8")
     assert "meters" in run("curator", "check", "policy.toml")
     policy.write_text(text.replace(" = 2.0 ", " = 0.1 "), encoding="utf-8")
@@ -97,11 +94,9 @@ def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.
         names["client"].__exit__(None, None, None)  # type: ignore[attr-defined]
         code = code.replace("https://curator.example:8321", url)
         exec(code.replace("cdp_...", house.tokens["ana"]), names)
-        exec(issues, names)
         with names["client"]:  # type: ignore[attr-defined]
             pass  # its connections end here
     assert len(names["release"].to_pandas()) == 31 * 24 * 2  # type: ignore[attr-defined]
-    assert len(names["january"].to_pandas()) == 2  # type: ignore[attr-defined]
 
 
 def test_the_settings_of_a_live_stream(tmp_path: Path) -> None:

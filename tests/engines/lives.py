@@ -17,7 +17,6 @@ from chronodp.engines import (
     DuckDB,
     Grouping,
     LifeQuestion,
-    OwnPrice,
     Question,
     Record,
     Tally,
@@ -91,19 +90,13 @@ def summed(calendar: Calendar = CALENDAR, *, clip: int = STEPS, groups: int | No
     return Question(calendar, "at", "who", "number", Grid(2.0**-10), (0, clip), keys, max_places=groups)
 
 
-def priced(
-    question: Question, *, pays: str, life: int, base: int = STEPS, squared: bool = True, share: int = SHARE
-) -> LifeQuestion:
-    """Return a question at its price: a share is what a total of ``base`` steps pays, at the clip or as it is."""
+def priced(question: Question, *, life: int, base: int = STEPS) -> LifeQuestion:
+    """Return a question at its price: a share is what a total of ``base`` steps pays."""
     reach = max(map(abs, question.clip))
-    if pays == "own":
-        root = round(share**0.5) if squared else share
-        return LifeQuestion(question, life * share, OwnPrice(root, base, squared), SALT)
-    power = 2 if squared else 1
     groups = question.max_places or 1
-    each = -(-groups * share * reach**power // base**power)
+    each = -(-groups * SHARE * reach**2 // base**2)
     prices = tuple(each * number for number in range(1, len(question.calendar) + 1))
-    return LifeQuestion(question, life * share, WholePrice(prices), SALT)
+    return LifeQuestion(question, life * SHARE, WholePrice(prices), SALT)
 
 
 def asked_lives(life: int = 3) -> Iterator[LifeQuestion]:
@@ -112,23 +105,19 @@ def asked_lives(life: int = 3) -> Iterator[LifeQuestion]:
     count = replace(grouped, value=None, grid=Grid(1.0), clip=(0, 1), max_places=1)
     bins = replace(count, value="number", edges=(-4.0, 0.0, 1.0, 4.0), clip=(0, 4))
     weighed = replace(plain, rows=2, clip=(-1000, 1000), groupings=(REGION,), max_places=1)
-    for pays in ("share", "own"):
-        for question in (plain, grouped, count, bins, replace(grouped, clip=(-5000, 2000), max_places=None)):
-            asked = priced(question, pays=pays, life=life, base=max(map(abs, question.clip)))
-            yield replace(asked, life=asked.life + 12345)
-    yield priced(replace(plain, squares=8), pays="share", life=life)
-    yield priced(weighed, pays="share", life=life, base=1000)
-    yield priced(replace(weighed, edges=(-4.0, 0.0, 4.0)), pays="share", life=life, base=1000)
-    yield priced(grouped, pays="own", life=life, squared=False, share=2**30)
-    # Prices that grow faster than periods, as those of shaped noise do.
+    for question in (plain, grouped, count, bins, replace(grouped, clip=(-5000, 2000), max_places=None)):
+        asked = priced(question, life=life, base=max(map(abs, question.clip)))
+        yield replace(asked, life=asked.life + 12345)
+    yield priced(replace(plain, squares=8), life=life)
+    yield priced(weighed, life=life, base=1000)
+    yield priced(replace(weighed, edges=(-4.0, 0.0, 4.0)), life=life, base=1000)
+    # Prices that grow faster than periods.
     yield LifeQuestion(grouped, 100, WholePrice((7, 22, 22, 60, 90, 101)), SALT)
     # The dearest that there may be: sums of two leave 64 bits.
-    yield LifeQuestion(plain, 2**62, OwnPrice(2**31, STEPS, squared=True), SALT)
     yield LifeQuestion(plain, 2**62 - 1, WholePrice((2**61, *[2**62] * (len(CALENDAR) - 1))), SALT)
     # One period, of which all counts or nothing: nobody needs an order.
     month = Calendar("1mo", "2026-01-01", "2026-02-01")
-    yield priced(replace(summed(month, groups=2), max_places=None), pays="share", life=life)
-    yield priced(replace(summed(month, groups=2), max_places=None), pays="own", life=life)
+    yield priced(replace(summed(month, groups=2), max_places=None), life=life)
 
 
 def random_batch(chance: random.Random, rows: int, people: int, calendar: Calendar = CALENDAR) -> list[Record]:
@@ -175,7 +164,7 @@ def book_by_text(records: Sequence[Record], asked: LifeQuestion, tally: Tally, *
         (digits,) = pyarrow.Table.from_batches(session.batches(entries_statement(asked, session.parts), 99)).columns
         words = words_of(digits.combine_chunks())
         room = asked.room(tally, words[:, 0], words[:, 1])
-        rooms = room if isinstance(asked.price, OwnPrice) else asked.price.most(room)
+        rooms = asked.price.most(room)
         session.run("CREATE TABLE rooms_ (entry VARCHAR, room BIGINT)")
         pairs = ", ".join(
             f"('{entry}', {left})" for entry, left in zip(digits.to_pylist(), rooms.tolist(), strict=True)
@@ -186,11 +175,7 @@ def book_by_text(records: Sequence[Record], asked: LifeQuestion, tally: Tally, *
         types: Any = {"entry": pyarrow.string(), "paid": pyarrow.int64()}
         schema = pyarrow.schema(types)
         paid = pyarrow.Table.from_batches(session.batches(paid_statement(), 99), schema)
-    words, spent = words_of(paid["entry"].combine_chunks()), paid["paid"].to_numpy()
-    if isinstance(asked.price, OwnPrice):
-        totals.people[:] = 0
-    else:
-        spent = asked.price.of(spent)
+    words, spent = words_of(paid["entry"].combine_chunks()), asked.price.of(paid["paid"].to_numpy())
     payers = Payers()
     payers.add(words[:, 0], words[:, 1], spent)
     return payers.booked(totals)

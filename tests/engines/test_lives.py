@@ -18,7 +18,6 @@ from chronodp.engines import (
     DuckDB,
     Grouping,
     LifeQuestion,
-    OwnPrice,
     Record,
     WholePrice,
     entry_of,
@@ -62,7 +61,7 @@ def visits(who: str, *days: int, number: float = 3.0, region: str = "north") -> 
 
 def _features(asked: LifeQuestion) -> tuple[object, ...]:
     question = asked.question
-    return question, asked.life < 2**61, isinstance(asked.price, WholePrice), getattr(asked.price, "squared", None)
+    return question, asked.life < 2**61
 
 
 @pytest.mark.long
@@ -96,14 +95,8 @@ def test_the_text_keeps_and_books_the_same() -> None:
 def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
     question = replace(summed(groups=2), clip=data.draw(st.sampled_from([(0, 3), (-5, 2), (1, 7)])))
     top = data.draw(st.sampled_from([2, 1000, 2**62]))
-    price: WholePrice | OwnPrice
-    if data.draw(st.booleans()):
-        drawn = st.lists(st.integers(1, top), min_size=len(CALENDAR), max_size=len(CALENDAR))
-        price = WholePrice(tuple(sorted(data.draw(drawn))))
-    else:
-        squared = data.draw(st.booleans())
-        times = data.draw(st.integers(1, 2**27 if squared else 2**31))
-        price = OwnPrice(times, data.draw(st.integers(1, 9)), squared)
+    drawn = st.lists(st.integers(1, top), min_size=len(CALENDAR), max_size=len(CALENDAR))
+    price = WholePrice(tuple(sorted(data.draw(drawn))))
     asked = LifeQuestion(question, data.draw(st.integers(1, top)), price, SALT)
     people, places = 3, question.places
     rows = data.draw(
@@ -143,25 +136,23 @@ def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
 def test_with_room_for_all_totals_are_those_without_lives() -> None:
     records = random_batch(random.Random(5), 400, 30)
     asked_of = [asked for asked in asked_lives(life=10**6) if 10**6 < asked.life < 2**60]
-    assert len(asked_of) > 12
+    assert len(asked_of) > 8
     for asked in asked_of:
         booked, totals = (
             book_reference(records, asked, MemoryTally(), key="k").totals,
             reference_totals(trimmed(records, asked), asked.question, key="k"),
         )
         assert np.array_equal(booked.sums, totals.sums)
-        if isinstance(asked.price, WholePrice):
-            assert np.array_equal(booked.people, totals.people)
-            assert np.array_equal(booked.squares, totals.squares)
+        assert np.array_equal(booked.people, totals.people)
+        assert np.array_equal(booked.squares, totals.squares)
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-@pytest.mark.parametrize("pays", ["share", "own"])
 @pytest.mark.long
-def test_a_life_fits_exactly_as_many_periods_at_the_clip(book: Book, pays: str) -> None:
+def test_a_life_fits_exactly_as_many_periods_at_the_clip(book: Book) -> None:
     for life, steps in ((1, 7), (3, STEPS), (5, 3 * 2**16 - 1)):
         question = replace(summed(), clip=(0, steps))
-        asked = priced(question, pays=pays, life=life, base=steps)
+        asked = priced(question, life=life, base=steps)
         tally = MemoryTally()
         booked = book(visits("ann", *range(6), number=1e9), asked, tally, key="k")
         assert booked.totals.sums.sum() == life * steps
@@ -173,9 +164,8 @@ def test_a_life_fits_exactly_as_many_periods_at_the_clip(book: Book, pays: str) 
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-@pytest.mark.parametrize("pays", ["share", "own"])
-def test_the_keyed_order_decides_which_periods_count(book: Book, pays: str) -> None:
-    asked = priced(summed(), pays=pays, life=2)
+def test_the_keyed_order_decides_which_periods_count(book: Book) -> None:
+    asked = priced(summed(), life=2)
     found = set()
     for key in ("k", "l", "m", "n"):
         seeds = seeds_of(key, "ann")
@@ -186,23 +176,9 @@ def test_the_keyed_order_decides_which_periods_count(book: Book, pays: str) -> N
     assert len(found) > 1
 
 
-def test_own_prices_stop_at_the_first_period_that_does_not_fit() -> None:
-    asked = priced(summed(), pays="own", life=1)
-    seeds = seeds_of("k", "ann")
-    first, second, third = sorted(range(3), key=lambda period: priority(period, seeds))
-    numbers = {first: 1.5, second: 2.9, third: 0.1}
-    records = [record for period, number in numbers.items() for record in visits("ann", period, number=number)]
-    for book in BOOKS.values():
-        booked = book(records, asked, MemoryTally(), key="k")
-        assert np.flatnonzero(booked.totals.sums).tolist() == [first]  # the third would fit, and is left out
-        assert booked.spent.tolist() == [SHARE // 4]
-        assert booked.totals.people.sum() == 0  # being there is not paid for
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-@pytest.mark.parametrize("pays", ["share", "own"])
-def test_taking_a_person_out_of_all_batches_moves_nobody_elses_cells(book: Book, pays: str, trials: Trials) -> None:
+def test_taking_a_person_out_of_all_batches_moves_nobody_elses_cells(book: Book, trials: Trials) -> None:
     chance, people = random.Random(11), [f"p{number}" for number in range(6)]
     moved = 0
     for trial in range(trials(200 if book is book_reference else 40, least=1)):
@@ -216,7 +192,7 @@ def test_taking_a_person_out_of_all_batches_moves_nobody_elses_cells(book: Book,
                 clip = STEPS if number < 2 else STEPS * 5 // 3  # raised midway
                 question = summed(clip=clip, groups=2)
                 question = replace(question, groupings=(Grouping("name", tuple(people)), *question.groupings))
-                asked = priced(question, pays=pays, life=3)
+                asked = priced(question, life=3)
                 rows = [replace(row, keys=(row.person, *row.keys)) for row in batch if row.person != without]
                 booked = book(rows, asked, tally, key=f"k{trial}{number}")
                 tally.add(booked)
@@ -246,13 +222,12 @@ def adversarial(chance: random.Random, number: int) -> list[Record]:
     return rows
 
 
-@pytest.mark.parametrize("pays", ["share", "own"])
-def test_nobody_ever_pays_more_than_a_life_and_somebody_all_of_it(pays: str) -> None:
+def test_nobody_ever_pays_more_than_a_life_and_somebody_all_of_it() -> None:
     chance, tally, squares, kept_ever = random.Random(4), MemoryTally(), dict[str, int](), 0
     life = 6
     for number in range(100):
         clip = (STEPS, STEPS, STEPS * 2)[number % 3]  # terms change from issue to issue
-        asked = priced(replace(summed(), clip=(-clip, clip)), pays=pays, life=life)
+        asked = priced(replace(summed(), clip=(-clip, clip)), life=life)
         records = adversarial(chance, number)
         kept, spent = kept_by_reference(records, asked, tally, key=str(number))
         tally.add(book_reference(records, asked, tally, key=str(number)))
@@ -262,13 +237,13 @@ def test_nobody_ever_pays_more_than_a_life_and_somebody_all_of_it(pays: str) -> 
         assert all(shares <= asked.life for shares in spent.values())
     assert max(tally.shares.values()) == life * SHARE
     assert max(squares.values()) <= life * STEPS**2  # the promise: the squared length of a whole life
-    assert kept_ever > 5 * life if pays == "own" else kept_ever <= 5 * life
+    assert kept_ever <= 5 * life
 
 
 @pytest.mark.long
 def test_duckdb_keeps_to_lives_over_many_batches(trials: Trials) -> None:
     chance, tally, ours = random.Random(4), MemoryTally(), MemoryTally()
-    asked = priced(replace(summed(), clip=(-STEPS, STEPS)), pays="own", life=6)
+    asked = priced(replace(summed(), clip=(-STEPS, STEPS)), life=6)
     for number in range(trials(100, least=12)):
         records = adversarial(chance, number)
         tally.add(book_duckdb(records, asked, tally, key=str(number)))
@@ -277,38 +252,16 @@ def test_duckdb_keeps_to_lives_over_many_batches(trials: Trials) -> None:
     assert max(tally.shares.values()) <= asked.life
 
 
-def test_own_prices_keep_what_shares_keep_and_more() -> None:
-    expected = json.loads((GOLDEN / "neighbours.json").read_text(encoding="utf-8"))
-    assert expected["share_not_in_own"] == 0
-    chance = random.Random(9)
-    batches = [random_batch(chance, 80, 8) for _ in range(12)]
-    kept: dict[str, set[tuple[int, object, int, int]]] = {"share": set(), "own": set()}
-    for row in expected["rows"]:
-        assert row["most_quanta"] == row["life"]
-        pays, tally, squares = row["pays"], MemoryTally(), dict[object, int]()
-        asked = priced(summed(), pays=pays, life=6, share=row["life"] // 6)
-        for number, batch in enumerate(batches):
-            found, _ = kept_by_reference(batch, asked, tally, key="k")
-            tally.add(book_reference(batch, asked, tally, key="k"))
-            kept[pays] |= {(number, *cell) for cell in found}
-            for (person, *_), total in found.items():
-                squares[person] = squares.get(person, 0) + total**2
-        assert max(tally.shares.values()) <= asked.life
-        assert max(squares.values()) <= row["allowed"] // 36 * STEPS**2
-    assert kept["share"] < kept["own"]
-
-
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-@pytest.mark.parametrize("pays", ["share", "own"])
 @pytest.mark.long
-def test_six_issues_of_two_shares_give_the_golden_sums(book: Book, pays: str) -> None:
+def test_six_issues_of_two_shares_give_the_golden_sums(book: Book) -> None:
     golden = json.loads((GOLDEN / "durability.json").read_text(encoding="utf-8"))
     tally, groups = MemoryTally(), ("a", "b")
     for number, (month, sums) in enumerate(zip(golden["months"], golden["sums"], strict=True), start=1):
         calendar = Calendar("1mo", f"2026-{number:02}-01", f"2026-{number + 1:02}-01")
         question = summed(calendar, clip=1)
         question = replace(question, value=None, grid=Grid(1.0), groupings=(Grouping("group", groups),), max_places=1)
-        asked = priced(question, pays=pays, life=golden["K"], base=1)
+        asked = priced(question, life=golden["K"], base=1)
         records = [Record(who, int(calendar.edges[0]), None, (group,)) for who, group in month]
         booked = book(records, asked, tally, key="k")
         tally.add(booked)
@@ -317,7 +270,7 @@ def test_six_issues_of_two_shares_give_the_golden_sums(book: Book, pays: str) ->
 
 
 def test_a_tally_beyond_a_life_leaves_nothing() -> None:
-    asked = priced(summed(), pays="share", life=1)
+    asked = priced(summed(), life=1)
     tally = MemoryTally()
     tally.shares[entry_of(SALT, "ann")] = 2**63 - 1
     for book in BOOKS.values():
@@ -329,7 +282,7 @@ def test_names_are_people_however_they_are_written() -> None:
     import pyarrow
 
     days = pyarrow.array([int(CALENDAR.edges[day]) for day in range(4)]).cast(pyarrow.timestamp("us", tz="UTC"))
-    asked = priced(summed(), pays="own", life=2)
+    asked = priced(summed(), life=2)
     columns: dict[str, Any] = {"at": days, "number": pyarrow.array([3.0] * 4)}
     for names in (pyarrow.array(["7", "7", "é", "7"]), pyarrow.array([7, 7, 8, 7])):
         booked = DuckDB().book(find_source(pyarrow.table(columns | {"who": names})), asked, MemoryTally(), key="k")
@@ -343,7 +296,7 @@ def test_stretches_and_files_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     import chronodp.engines.people_index as index
 
     records = random_batch(random.Random(8), 3000, 300)
-    asked = priced(summed(groups=2), pays="own", life=2)
+    asked = priced(summed(groups=2), life=2)
     expected = book_reference(records, asked, MemoryTally(), key="k")
     monkeypatch.setattr(index, "_TARGET", 100)
     monkeypatch.setattr(index, "_ASKED", 70)
@@ -367,7 +320,7 @@ def test_payers_stand_in_order_also_where_first_words_agree() -> None:
 
 
 def test_a_secret_is_not_shown() -> None:
-    asked = priced(summed(), pays="share", life=1)
+    asked = priced(summed(), life=1)
     assert SALT not in repr(asked)
     booked = book_reference(visits("ann", 1), asked, MemoryTally(), key="k")
     assert str(booked.high[0]) not in repr(booked)

@@ -28,7 +28,7 @@ session = SparkSession.builder.remote(f"sc://127.0.0.1:{sys.argv[1]}").getOrCrea
 for number, path in enumerate(sys.argv[3:]):
     question, source = random_question(random.Random(number)), find_source(session.read.parquet(path))
     print(digest(Spark().totals(source, question, key="key")), Spark().tally(source, question, key="key"))
-asked, source = priced(summed(groups=2), pays="own", life=2), find_source(session.read.parquet(sys.argv[2]))
+asked, source = priced(summed(groups=2), life=2), find_source(session.read.parquet(sys.argv[2]))
 print(booked_digest(Spark().book(source, asked, MemoryTally(), key="key")))
 """
 ROWS = 2_000
@@ -46,7 +46,7 @@ def test_totals_over_connect_have_equal_digests(spark: Any, tmp_path: Path, tria
         expected.append(f"{digest(duck.totals(source, question, key='key'))} {duck.tally(source, question, key='key')}")
     records, lives = random_batch(random.Random(1), 300, 20), str(tmp_path / "lives.parquet")
     pyarrow.parquet.write_table(to_arrow(records, ["region"]), lives)
-    asked = priced(summed(groups=2), pays="own", life=2)
+    asked = priced(summed(groups=2), life=2)
     expected.append(booked_digest(book_reference(records, asked, MemoryTally(), key="key")))
     port = spark.sparkContext.getConf().get("spark.connect.grpc.binding.port")
     told = warm.run("-c", CLIENT, port, lives, *paths)

@@ -58,16 +58,14 @@ def issue(load: cdp.Lifetime, people: Iterable[tuple[str, float]], number: int, 
 class Plain:
     """What counts of each person by hand, of tables with one period: whoever has room counts, and pays."""
 
-    def __init__(self, life: int, step: float) -> None:
-        self.life, self.step, self.used = life, step, defaultdict[str, int](int)
+    def __init__(self, life: int, step: float, price: int) -> None:
+        self.life, self.step, self.price, self.used = life, step, price, defaultdict[str, int](int)
 
-    def total(self, people: Iterable[tuple[str, float]], *, clip: float, price: Any) -> float:
+    def total(self, people: Iterable[tuple[str, float]], *, clip: float) -> float:
         """Return the sum of a table, each total clipped and on the grid, and book what it takes."""
         total = 0
         for who, value in people:
-            steps = int(min(value, clip) // self.step)
-            cost = price(steps)
-            if self.used[who] + cost <= self.life:
-                self.used[who] += cost
-                total += steps
+            if self.used[who] + self.price <= self.life:
+                self.used[who] += self.price
+                total += int(min(value, clip) // self.step)
         return total * self.step

@@ -112,7 +112,7 @@ class Life:
         while True:
             with suppress(StreamConflict):
                 self.stands()
-                self.tally.compact(keep=1)
+                self.tally.compact()
                 return
 
     def work(self, *, events: bool) -> None:

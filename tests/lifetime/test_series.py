@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from chronodp.errors import (
 )
 from chronodp.ledger import Ledger
 from chronodp.randomness import seeded
+from tests.cases import raising
 from tests.lifetime.lives import QUIET, counted, issue, month, open_series, series
 from tests.series.releases import Forbidden, Silent
 
@@ -79,25 +79,13 @@ def test_a_series_is_resumed_where_it_stands(tmp_path: Path) -> None:
         assert value(issue(load, [("di", 1.0)], 3)) == 1  # who was overtaken reads the newest state
         with pytest.raises(UnknownStream):
             cdp.Lifetime.resume(ledger, "weather", tally=tmp_path / "load.tally")
-        with pytest.raises(StreamConflict, match="exists"):
-            count().open(ledger, dataset="meters", name="load", tally=tmp_path / "other.tally")
-
-
-def test_a_stream_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("visits", unit=cdp.Event(), epsilon=1.0)
-        cdp.Stream(
-            cdp.EachPeriod(),
-            horizon=3,
-            change=1.0,
-            unit=cdp.Event(),
-            epsilon=0.5,
-            ledger=ledger,
-            dataset="visits",
-            name="door",
-        )
+        terms: dict[str, Any] = {"horizon": 3, "change": 1.0, "unit": cdp.Event(), "epsilon": 0.5}
+        cdp.Stream(cdp.EachPeriod(), ledger=ledger, dataset="visits", name="door", **terms)
         with pytest.raises(UnknownDocument, match="no lifetime series has this name"):
             cdp.Lifetime.resume(ledger, "door", tally=tmp_path)
+        with pytest.raises(StreamConflict, match="exists"):
+            count().open(ledger, dataset="meters", name="load", tally=tmp_path / "other.tally")
 
 
 def test_it_is_paid_once_and_not_from_a_budget_that_renews(tmp_path: Path) -> None:
@@ -135,7 +123,7 @@ def test_a_correction_of_late_rows_takes_shares_of_those_in_it(tmp_path: Path) -
 def test_another_clip_takes_more_and_says_so_before_anything_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan = series().sum("kwh", clip=(0.0, 2.0)).lifetime(epsilon=1.0, delta=1e-6, max_periods=20, pays="share")
+    plan = series().sum("kwh", clip=(0.0, 2.0)).lifetime(epsilon=1.0, delta=1e-6, max_periods=20)
     ledger, load = open_series(tmp_path, plan)
     with ledger:
         assert load.takes(clip=(0.0, 4.0)) == "a counted month takes 4 of 20 shares"
@@ -150,47 +138,6 @@ def test_another_clip_takes_more_and_says_so_before_anything_is_read(
     ledger, load = open_series(tmp_path / "rows", count(9))
     with ledger, pytest.raises(InvalidArgument, match="only a sum has another clip"):
         issue(load, ALL, 0, clip=(0.0, 2.0))
-
-
-def test_a_bought_correction_is_free_for_those_in_it_and_paid_by_newcomers(tmp_path: Path) -> None:
-    ledger, load = open_series(tmp_path, count(1, reissues=2))
-    with ledger:
-        assert value(issue(load, ALL[:2], 0)) == 2
-        assert value(issue(load, ALL[:2], 1)) == 0  # their lives are used up
-        again: dict[str, Any] = {"again": "2026-01"}
-        assert value(issue(load, ALL, 0, request="v2", **again)) == 3  # cy buys the month
-        assert value(issue(load, ALL, 1, request="2026-02 other")) == 0
-        assert value(issue(load, [*ALL[1:], ("di", 1.0)], 0, request="v3", **again)) == 3
-        with pytest.raises(InvalidArgument, match="corrected less than 2 times so far"):
-            issue(load, ALL, 0, request="v4", **again)
-        with pytest.raises(InvalidArgument, match="the same periods with the same bounds"):
-            issue(load, ALL, 2, request="v4", **again)
-        with pytest.raises(InvalidArgument, match="which holds all rows of its periods"):
-            issue(load, ALL, 0, request="v4", late=True, **again)
-        with pytest.raises(InvalidArgument, match="which corrects no other"):
-            issue(load, ALL, 0, request="v4", again="v2")
-        with pytest.raises(InvalidArgument, match="the request of an earlier issue"):
-            issue(load, ALL, 0, request="v4", again="2025-01")
-        load.compact()
-        assert value(issue(load, [("ed", 1.0)], 1, request="2026-02 v2", again="2026-02")) == 1
-        assert issue(load, [], 0, request="v2", **again).design.life.again == "2026-01"  # type: ignore[union-attr]
-    ledger, load = open_series(tmp_path / "none", count(1))
-    with ledger:
-        issue(load, ALL, 0)
-        with pytest.raises(InvalidArgument, match="bought without reissues"):
-            issue(load, ALL, 0, request="v2", again="2026-01")
-
-
-def test_a_staggered_start_makes_a_ramp_and_nobody_counts_longer(tmp_path: Path) -> None:
-    ledger, load = open_series(tmp_path, count(4, stagger=True))
-    crowd = [(f"p{number}", 1.0) for number in range(60)]
-    with ledger:
-        values = [value(issue(load, crowd, number)) for number in range(5)]
-        assert values[0] == 60
-        assert values[4] == 0
-        assert all(before > after for before, after in itertools.pairwise(values))
-        newcomers = [(f"q{number}", 1.0) for number in range(20)]
-        assert [value(issue(load, newcomers, number)) for number in range(5, 10)] == [20, 20, 20, 20, 0]
 
 
 def test_whoever_is_forgotten_counts_no_more(tmp_path: Path) -> None:
@@ -239,7 +186,7 @@ def test_a_tally_or_a_ledger_that_was_set_back_is_refused(tmp_path: Path) -> Non
 
 
 def test_a_lost_tally_is_made_again_from_the_tables_or_not_at_all(tmp_path: Path) -> None:
-    ledger, load = open_series(tmp_path, count(2, reissues=1))
+    ledger, load = open_series(tmp_path, count(2))
     tables: dict[str, object] = {}
     with ledger:
         for number, some in enumerate((ALL, ALL[:2], [*ALL, ("di", 1.0)])):
@@ -247,8 +194,8 @@ def test_a_lost_tally_is_made_again_from_the_tables_or_not_at_all(tmp_path: Path
             issue(load, some, number)
             if number == 0:
                 load.forget("bo")
-        tables["v2"] = counted(ALL[1:], 0)
-        issue(load, ALL[1:], 0, request="v2", again="2026-01")
+        tables["late"] = counted(ALL[1:], 0)
+        issue(load, ALL[1:], 0, request="late", late=True)
         load.same("cy", "di")
         before = load.diagnose()
         shutil.rmtree(tmp_path / "load.tally")
@@ -321,33 +268,19 @@ def test_a_job_that_is_overtaken_begins_anew(tmp_path: Path) -> None:
         assert value(issue(other, ALL, 2)) == 2  # ann has counted twice
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_bad_terms_of_an_issue_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    cases: list[dict[str, Any]] = [
         {"request": ""},
         {"start": "2026-02-01", "end": "2026-01-01"},
         {"end": "2026-01-15"},
         {"late": "yes"},
-        {"again": 3},
         {"clip": (3.0, 0.0)},
         {"at_most": 0},
         {"entropy": 7},
-    ],
-)
-def test_bad_terms_of_an_issue_are_refused_before_anything_is_read(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    ]
     ledger, load = open_series(tmp_path, count(2))
     terms: dict[str, Any] = {"request": "a", "start": "2026-01-01", "end": "2026-02-01"}
-    with ledger, pytest.raises(InvalidArgument):
-        load.issue("no such file", **(terms | wrong))
-
-
-def test_a_name_that_was_joined_or_forgotten_has_no_room_in_later_corrections(tmp_path: Path) -> None:
-    """Both names in one cell of a correction would move it by 2, which nobody paid for."""
-    ledger, load = open_series(tmp_path, count(2, reissues=1))
     with ledger:
-        issue(load, [("old", 1.0), ("cy", 1.0), ("di", 1.0)], 0)
-        assert load.same("old", "new") == 0.5
-        load.forget("cy")
-        again = issue(load, [("old", 1.0), ("new", 1.0), ("cy", 1.0), ("di", 1.0)], 0, request="late", again="2026-01")
-        assert value(again) == 2  # the new name, which pays, and who bought it before
-        assert value(issue(load, [("old", 1.0), ("new", 1.0), ("di", 1.0)], 1)) == 1
+        for wrong in cases:
+            with raising(InvalidArgument, case=wrong):
+                load.issue("no such file", **(terms | wrong))

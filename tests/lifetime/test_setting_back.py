@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chronodp.errors import LedgerError, LedgerSetBack, LedgerUnavailable, StreamConflict, TallyMismatch
+from chronodp.errors import LedgerError, LedgerSetBack, LedgerUnavailable, TallyMismatch
 from chronodp.ledger import restore
 from chronodp.lifetime.events import forget, read_events
 from chronodp.lifetime.rebuilding import rebuild
@@ -162,11 +162,3 @@ def test_a_lost_tally_is_rebuilt_from_tables_and_events(copies: Copies) -> None:
         found = life.tally.people()
         assert [found.high.tolist(), found.spent.tolist()] == [expected.high.tolist(), expected.spent.tolist()]
         assert found.spent.max() == LIFE
-
-
-def test_another_job_cannot_go_on_from_an_older_step(copies: Copies) -> None:
-    with Life(copies.address, copies.folder) as life:
-        stream = life.stands()
-        life.event("one", lambda tally: forget(tally, life.entry("p3")))
-        with pytest.raises(StreamConflict, match="gone on past step 6"):
-            life.ledger.advance_stream(stream, values=["two"], state=bytes(32))

@@ -30,6 +30,7 @@ from chronodp.lifetime.entries import Entries
 from chronodp.lifetime.events import pack_event, same
 from chronodp.lifetime.segments import BEGINNING, Sealer, next_head, padded
 from chronodp.lifetime.tally import LifeTally, Seen
+from tests.cases import raising
 
 KEYS = Keys(signing=bytes(32), sealing=bytes(range(32)))
 LIFE = 3 << 32
@@ -66,11 +67,7 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     for one in (tally, tally_in(tmp_path / "t")):
         one.verify(3, heads[3])
         assert used(one, (SECRET, SECRET), (1, 7), (2, 7), (2, 8)) == [11 + 2**32, 5, 6, 0]
-        assert one.entries_of(2).spent.tolist() == [6, 6]
         assert len(one.people()) == 4
-    over = tally.over(Entries.of([(2, 8, 1), (SECRET, SECRET, LIFE)]))
-    high, low = np.array([SECRET, 2], np.uint64), np.array([SECRET, 8], np.uint64)
-    assert over.used(high, low).tolist() == [LIFE, 1]
 
 
 def test_a_folder_is_of_one_series(tmp_path: Path) -> None:
@@ -101,40 +98,42 @@ def test_the_head_is_a_chain_of_macs_of_step_and_sorted_rows(tmp_path: Path) -> 
         assert head == heads[number] == next_head(heads[number - 1], mac)
 
 
-@pytest.mark.parametrize("pieces", [1, 3])
-def test_pieces_hold_whole_rows(tmp_path: Path, pieces: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chronodp.lifetime.segments._PIECE", 2**22 if pieces == 1 else 500 * 21)
-    sealer = Sealer(KEYS, "meters", "load", LIFE)
-    words = np.sort(np.random.default_rng(3).integers(0, 2**64, 1400, np.uint64))
-    entries = Entries(words, words[::-1].copy(), np.arange(1, 1401))
-    head = sealer.write("segment", 4, bytes(32), entries, fresh=tmp_path / "new", final=tmp_path / "file")
-    places = padded(1400)
-    assert (tmp_path / "file").stat().st_size == 8 + 124 + places * 21 + 28 * (1 if pieces == 1 else -(-places // 500))
-    found, read = sealer.read("segment", tmp_path / "file", 4)
-    assert found == head
-    assert [read.high.tolist(), read.low.tolist()] == [words.tolist(), words[::-1].tolist()]
-    assert read.spent.tolist() == list(range(1, 1401))
+def test_pieces_hold_whole_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for pieces in [1, 3]:
+        monkeypatch.setattr("chronodp.lifetime.segments._PIECE", 2**22 if pieces == 1 else 500 * 21)
+        file = tmp_path / f"{pieces}"
+        sealer = Sealer(KEYS, "meters", "load", LIFE)
+        words = np.sort(np.random.default_rng(3).integers(0, 2**64, 1400, np.uint64))
+        entries = Entries(words, words[::-1].copy(), np.arange(1, 1401))
+        head = sealer.write("segment", 4, bytes(32), entries, fresh=tmp_path / "new", final=file)
+        places = padded(1400)
+        sealed = 1 if pieces == 1 else -(-places // 500)
+        assert file.stat().st_size == 8 + 124 + places * 21 + 28 * sealed, pieces
+        found, read = sealer.read("segment", file, 4)
+        assert found == head, pieces
+        assert [read.high.tolist(), read.low.tolist()] == [words.tolist(), words[::-1].tolist()], pieces
+        assert read.spent.tolist() == list(range(1, 1401)), pieces
 
 
-@pytest.mark.parametrize("life", [1, 255, 256, LONGEST_LIFE - 1, LONGEST_LIFE])
-def test_a_share_takes_the_bytes_that_a_life_needs(tmp_path: Path, life: int) -> None:
-    tally = tally_in(tmp_path / "t", life=life)
-    tally.make()
-    tally.verify(0, BEGINNING)
-    entries = Entries.of([(2**64 - 1, 0, life), (0, 2**64 - 1, 1)])
-    head = tally.write(1, entries)
-    tally.announce(1)
-    tally.write(2, entries)
-    tally.announce(2)
-    again = tally_in(tmp_path / "t", life=life)
-    mark(tmp_path / "t", 1)
-    again.verify(1, head)
-    assert used(again, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, 1]
-    assert used(tally, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, min(life, 2)]
-    size = segment_of(tmp_path / "t", 1).stat().st_size
-    assert size == 8 + 124 + 28 + 1024 * (16 + len(f"{life:x}") // 2 + len(f"{life:x}") % 2)
-    with pytest.raises(InvalidArgument, match="life"):
-        tally_in(tmp_path / "t", life=LONGEST_LIFE + 1)
+def test_a_share_takes_the_bytes_that_a_life_needs(tmp_path: Path) -> None:
+    for life in [1, 255, 256, LONGEST_LIFE - 1, LONGEST_LIFE]:
+        tally = tally_in(tmp_path / f"{life}", life=life)
+        tally.make()
+        tally.verify(0, BEGINNING)
+        entries = Entries.of([(2**64 - 1, 0, life), (0, 2**64 - 1, 1)])
+        head = tally.write(1, entries)
+        tally.announce(1)
+        tally.write(2, entries)
+        tally.announce(2)
+        again = tally_in(tmp_path / f"{life}", life=life)
+        mark(tmp_path / f"{life}", 1)
+        again.verify(1, head)
+        assert used(again, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, 1], life
+        assert used(tally, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, min(life, 2)], life
+        size = segment_of(tmp_path / f"{life}", 1).stat().st_size
+        assert size == 8 + 124 + 28 + 1024 * (16 + len(f"{life:x}") // 2 + len(f"{life:x}") % 2), life
+        with raising(InvalidArgument, match="life", case=life):
+            tally_in(tmp_path / f"{life}", life=LONGEST_LIFE + 1)
 
 
 def mark(folder: Path, step: int) -> None:
@@ -193,22 +192,6 @@ def test_a_folder_that_is_not_the_series_own_is_called_so(tmp_path: Path) -> Non
             other.seen()
 
 
-def test_segments_that_are_kept_beside_their_base_are_checked_too(tmp_path: Path) -> None:
-    folder = tmp_path / "t"
-    tally, heads = filled(folder, steps_of(1, 2, 3))
-    tally.compact(keep=3)
-    tally.verify_merged()
-    path = segment_of(folder, 2)
-    content = path.read_bytes()
-    for changed in (content[:-1], content[:200] + bytes([content[200] ^ 1]) + content[201:], None):
-        path.unlink()
-        if changed is not None:
-            path.write_bytes(changed)
-        tally.verify(3, heads[3])  # the base tells the same
-        with pytest.raises(TallyMismatch, match="step 2 in the tally of 'load'"):
-            tally.verify_merged()
-
-
 def test_a_ledger_behind_its_tally_is_refused(tmp_path: Path) -> None:
     tally, heads = filled(tmp_path / "t", steps_of(1, 2, 3))
     for step in (0, 1, 2):  # by one as well: the mark tells a step that was announced from one that nobody committed
@@ -242,25 +225,25 @@ def test_a_tally_behind_its_ledger_is_refused(tmp_path: Path) -> None:
         tally.verify(2, heads[2])
 
 
-@pytest.mark.parametrize("kind", ["segment", "base"])
-def test_every_flipped_bit_is_noticed(tmp_path: Path, kind: str) -> None:
-    tally, heads = filled(tmp_path / "t", steps_of(1, 2))
-    if kind == "base":
-        tally.compact()
-    (path,) = [one for one in (tmp_path / "t").iterdir() if one.name.startswith("000000000002")]
-    content = path.read_bytes()
-    for place in (0, 7, 8, 30, 131, 132, 150, len(content) // 2, len(content) - 1):
-        changed = bytearray(content)
-        changed[place] ^= 1 << (place % 8)
-        path.write_bytes(changed)
-        with pytest.raises(TallyMismatch, match="step 2 in the tally of 'load' was changed"):
-            tally.verify(2, heads[2])
-    for cut in (content[:-1], content[:140], content[:3], b"", content + b"\0"):
-        path.write_bytes(cut)
-        with pytest.raises(TallyMismatch, match="step 2"):
-            tally.verify(2, heads[2])
-    path.write_bytes(content)
-    tally.verify(2, heads[2])
+def test_every_flipped_bit_is_noticed(tmp_path: Path) -> None:
+    for kind in ["segment", "base"]:
+        tally, heads = filled(tmp_path / kind, steps_of(1, 2))
+        if kind == "base":
+            tally.compact()
+        (path,) = [one for one in (tmp_path / kind).iterdir() if one.name.startswith("000000000002")]
+        content = path.read_bytes()
+        for place in (0, 7, 8, 30, 131, 132, 150, len(content) // 2, len(content) - 1):
+            changed = bytearray(content)
+            changed[place] ^= 1 << (place % 8)
+            path.write_bytes(changed)
+            with raising(TallyMismatch, match="step 2 in the tally of 'load' was changed", case=kind):
+                tally.verify(2, heads[2])
+        for cut in (content[:-1], content[:140], content[:3], b"", content + b"\0"):
+            path.write_bytes(cut)
+            with raising(TallyMismatch, match="step 2", case=kind):
+                tally.verify(2, heads[2])
+        path.write_bytes(content)
+        tally.verify(2, heads[2])
 
 
 def test_segments_of_other_steps_series_and_keys_do_not_serve(tmp_path: Path) -> None:
@@ -333,8 +316,8 @@ def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
     at_work = folder / "000000000004.00000000.new"
     at_work.touch()
     os.utime(abandoned, (0, 0))
-    tally.compact(keep=2)
-    assert sorted(path.suffix for path in folder.iterdir()) == ["", "", ".base", ".new", ".segment", ".segment"]
+    tally.compact()
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", "", ".base", ".new"]
     assert at_work.exists()
     for one in (tally, tally_in(folder)):
         one.verify(4, heads[4])
@@ -343,9 +326,6 @@ def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
             before.spent.tolist(),
         ]
         assert used(one, (SECRET, SECRET)) == [LIFE]
-        assert one.entries_of(3).spent.tolist() == [3, 3]
-        with pytest.raises(InvalidArgument, match="not merged into a base"):
-            one.entries_of(2)
     head = tally.write(5, steps_of(8)[0])
     tally.announce(5)
     tally.compact()
@@ -439,7 +419,7 @@ def test_nothing_of_the_tally_is_shown(tmp_path: Path) -> None:
     folder = tmp_path / "t"
     tally, heads = filled(folder, steps_of(4242))
     secrets = (str(SECRET), f"{SECRET:x}", "4242")
-    shown = [repr(tally), str(tally.seen()), repr(tally.over(tally.people())), repr(tally.people())]
+    shown = [repr(tally), str(tally.seen()), repr(tally.people())]
     refusals: list[Callable[[], object]] = [
         lambda: tally.verify(2, heads[1]),
         lambda: tally.verify(1, bytes(32)),
@@ -447,7 +427,6 @@ def test_nothing_of_the_tally_is_shown(tmp_path: Path) -> None:
         lambda: tally.write(7, steps_of(4242)[0]),
         lambda: same(tally, (SECRET, SECRET), (SECRET, SECRET), squared=True),
         lambda: pack_event(1, Entries.of((SECRET, number, 4242) for number in range(3))),
-        lambda: tally.entries_of(9),
     ]
     for refused in refusals:
         tally.verify(1, heads[1])

@@ -131,11 +131,11 @@ def test_a_forged_message_swallows_no_other() -> None:
     assert batch.malformed == len(forged)
 
 
-@pytest.mark.parametrize("depth", [100, 199, 201, 500])
-def test_what_lies_deep_in_other_fields_is_passed_over(depth: int) -> None:
-    record = b'{"at": 1, "who": "ann", "more": ' + b"[" * depth + b"]" * depth + b"}"
-    batch = Reader(Fields("at", user="who")).read([record, b"[" + record + b"]"])
-    assert (batch.names, batch.malformed) == (["ann"] * 2, 0)
+def test_what_lies_deep_in_other_fields_is_passed_over() -> None:
+    for depth in [100, 199, 201, 500]:
+        record = b'{"at": 1, "who": "ann", "more": ' + b"[" * depth + b"]" * depth + b"}"
+        batch = Reader(Fields("at", user="who")).read([record, b"[" + record + b"]"])
+        assert (batch.names, batch.malformed) == (["ann"] * 2, 0), depth
 
 
 def test_usual_records_are_decoded_by_type(monkeypatch: pytest.MonkeyPatch) -> None:

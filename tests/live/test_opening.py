@@ -13,6 +13,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.live.streams import open_streams
 from chronodp.series import Stream, design_stream
 from chronodp.series.windowed import Uniform, design_windowed
+from tests.cases import raising
 
 BAD_TOTALS = [None, 3.0, [1.0, 2.0], [["a"]], [[np.nan]], [[1.0], [np.inf]], [[1.0, 2.0]], [[1.0], [2.0, 3.0]]]
 WINDOW = cdp.Window(3)
@@ -33,29 +34,28 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
         yield store
 
 
-@pytest.mark.parametrize("totals", BAD_TOTALS)
 @pytest.mark.parametrize("kind", DESIGNS)
-def test_totals_that_are_no_table_of_finite_numbers_release_nothing(ledger: cdp.Ledger, kind: str, totals: Any) -> None:
+def test_totals_that_are_no_table_of_finite_numbers_release_nothing(ledger: cdp.Ledger, kind: str) -> None:
     (stream,) = open_streams({kind: DESIGNS[kind]}, ledger=ledger, dataset="doors")
-    with pytest.raises(InvalidArgument, match="totals"):
-        stream.release_windows(0, totals, level=0.95)
-    assert stream.period == 0
+    for totals in BAD_TOTALS:
+        with raising(InvalidArgument, match="totals", case=totals):
+            stream.release_windows(0, totals, level=0.95)
+        assert stream.period == 0, totals
     assert len(stream.release_windows(0, [[1], [2]], level=0.95)) == 2  # whole numbers in a list are numbers
 
 
-@pytest.mark.parametrize("designs", [None, [STREAM], STREAM, {"one": 3}, {"one": None}])
-def test_designs_are_given_by_name(ledger: cdp.Ledger, designs: Any) -> None:
-    with pytest.raises(InvalidArgument, match="designs"):
-        open_streams(designs, ledger=ledger, dataset="doors")
+def test_designs_are_given_by_name(ledger: cdp.Ledger) -> None:
+    cases: list[Any] = [None, [STREAM], STREAM, {"one": 3}, {"one": None}]
+    for designs in cases:
+        with raising(InvalidArgument, match="designs", case=designs):
+            open_streams(designs, ledger=ledger, dataset="doors")
+    with pytest.raises(InvalidArgument, match="ledger"):  # its path is none
+        open_streams({"one": STREAM}, ledger="budget.db", dataset="doors")  # type: ignore[arg-type]
     assert not ledger.history("doors")
 
 
-def test_a_ledger_and_not_its_path_pays() -> None:
-    with pytest.raises(InvalidArgument, match="ledger"):
-        open_streams({"one": STREAM}, ledger="budget.db", dataset="doors")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("design", "entropy"), [(None, 3), (STREAM, 3), (DESIGNS["alert"], None)])
-def test_a_stream_to_be_opened_by_another_is_checked(design: Any, entropy: Any) -> None:
-    with pytest.raises(InvalidArgument):
-        Stream.opening(design, "one", entropy=entropy)
+def test_a_stream_to_be_opened_by_another_is_checked() -> None:
+    cases: list[tuple[Any, Any]] = [(None, 3), (STREAM, 3), (DESIGNS["alert"], None)]
+    for design, entropy in cases:
+        with raising(InvalidArgument, case=(design, entropy)):
+            Stream.opening(design, "one", entropy=entropy)

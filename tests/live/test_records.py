@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
 from chronodp.live.records import LARGEST, Batch, Fields, Reader
+from tests.cases import raising
 
 FIELDS = Fields("at", user="who", value="kwh", group="place", id="id")
 GOOD = {"at": 1.5, "who": "ann", "kwh": 2, "place": "a", "id": 1}
@@ -74,9 +74,8 @@ def test_messages_that_are_too_long_are_not_read() -> None:
     assert (len(batch), batch.malformed) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("unit", "zone", "given", "expected"),
-    [
+def test_times_are_read_in_their_unit_and_zone() -> None:
+    cases: list[tuple[str, str, object, int]] = [
         ("s", "UTC", 1.5, 1_500_000),
         ("ms", "UTC", 1500, 1_500_000),
         ("us", "UTC", 1_500_000, 1_500_000),
@@ -84,11 +83,10 @@ def test_messages_that_are_too_long_are_not_read() -> None:
         ("s", "Europe/Berlin", "1970-01-01T01:00:01.5", 1_500_000),
         ("s", "UTC", "1970-01-01T02:00:01.5+02:00", 1_500_000),
         ("s", "UTC", -5, -5_000_000),
-    ],
-)
-def test_times_are_read_in_their_unit_and_zone(unit: str, zone: str, given: object, expected: int) -> None:
-    reader = Reader(Fields("at", time_unit=unit, timezone=zone))
-    assert reader.read([json.dumps({"at": given}).encode()]).times.tolist() == [expected]
+    ]
+    for unit, zone, written, expected in cases:
+        reader = Reader(Fields("at", time_unit=unit, timezone=zone))
+        assert reader.read([json.dumps({"at": written}).encode()]).times.tolist() == [expected], (unit, zone, written)
 
 
 def test_groups_off_the_list_have_no_place() -> None:
@@ -98,9 +96,13 @@ def test_groups_off_the_list_have_no_place() -> None:
     assert np.array_equal(batch.places, [0, 1, -1])
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"time": ""}, {"time": 5}, {"time": "at", "time_unit": "h"}, {"time": "at", "user": 3}]
-)
-def test_fields_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(InvalidArgument):
-        Fields(**wrong)  # type: ignore[arg-type]
+def test_fields_that_cannot_be_are_refused() -> None:
+    cases: list[dict[str, object]] = [
+        {"time": ""},
+        {"time": 5},
+        {"time": "at", "time_unit": "h"},
+        {"time": "at", "user": 3},
+    ]
+    for wrong in cases:
+        with raising(InvalidArgument, case=wrong):
+            Fields(**wrong)  # type: ignore[arg-type]

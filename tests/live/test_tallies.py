@@ -125,21 +125,21 @@ def test_arrays_hold_what_a_plain_tally_holds(limits: Limits, remembered: int, m
         assert used.of(everyone).tolist() == list(plain.used.values())
 
 
-@pytest.mark.parametrize("size", [1, 2**31, 2**58, 2**62])
-def test_sums_beyond_64_bits_are_exact(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chronodp.live.window_sums._FEW", 20)
-    chance, sums, plain = random.Random(size), Sums(), dict[int, int]()
-    for _ in range(300):
-        cells = [chance.randint(0, 5) for _ in range(7)]
-        steps = [chance.choice((-size, size, size - 1)) if cell else size for cell in cells]
-        sums.add(np.array(cells), as_hashes(bytes(16 * 7)), np.array(steps))
-        for cell, step in zip(cells, steps, strict=True):
-            plain[cell] = plain.get(cell, 0) + step
-    found, totals = sums.totals()
-    assert found.tolist() == sorted(plain)
-    assert totals.tolist() == [min(max(plain[cell], -(2**62)), 2**62) for cell in sorted(plain)]
-    sums.add(np.array([0]), as_hashes(bytes(16)), np.array([-size]))
-    assert sums.totals()[1].tolist()[0] == min(plain[0] - size, 2**62)
+def test_sums_beyond_64_bits_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    for size in [1, 2**31, 2**58, 2**62]:
+        monkeypatch.setattr("chronodp.live.window_sums._FEW", 20)
+        chance, sums, plain = random.Random(size), Sums(), dict[int, int]()
+        for _ in range(300):
+            cells = [chance.randint(0, 5) for _ in range(7)]
+            steps = [chance.choice((-size, size, size - 1)) if cell else size for cell in cells]
+            sums.add(np.array(cells), as_hashes(bytes(16 * 7)), np.array(steps))
+            for cell, step in zip(cells, steps, strict=True):
+                plain[cell] = plain.get(cell, 0) + step
+        found, totals = sums.totals()
+        assert found.tolist() == sorted(plain), size
+        assert totals.tolist() == [min(max(plain[cell], -(2**62)), 2**62) for cell in sorted(plain)], size
+        sums.add(np.array([0]), as_hashes(bytes(16)), np.array([-size]))
+        assert sums.totals()[1].tolist()[0] == min(plain[0] - size, 2**62), size
 
 
 def test_of_one_id_the_least_counts_whatever_the_order() -> None:

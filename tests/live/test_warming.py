@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from chronodp.live.warming import collecting_later
+from tests.cases import raising
 
 OPENED = """
 import sys
@@ -36,16 +37,16 @@ def test_the_first_release_imports_nothing(tmp_path: Path) -> None:
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("enabled", [True, False])
-def test_collecting_is_as_it_was_whatever_happens(enabled: bool) -> None:
-    before = gc.isenabled()
-    try:
-        (gc.enable if enabled else gc.disable)()
-        with pytest.raises(KeyboardInterrupt):
-            interrupted()
-        assert gc.isenabled() == enabled
-    finally:
-        (gc.enable if before else gc.disable)()
+def test_collecting_is_as_it_was_whatever_happens() -> None:
+    for enabled in [True, False]:
+        before = gc.isenabled()
+        try:
+            (gc.enable if enabled else gc.disable)()
+            with raising(KeyboardInterrupt, case=enabled):
+                interrupted()
+            assert gc.isenabled() == enabled, enabled
+        finally:
+            (gc.enable if before else gc.disable)()
 
 
 @collecting_later()

@@ -55,14 +55,6 @@ discover = { columns = ["region"], max_keys = 3 }
 
 [datasets.meters.analysts.ana]
 epsilon = 1.5
-
-[datasets.meters.lifetimes.load]
-measure = "count"
-epsilon = 1
-max_periods = 24
-tally = "load.tally"
-groups.region = ["north"]
-analysts = ["ana"]
 """
 OWNER_FILE = 'name = "Load of Mill Town"\ncurators = ["Mill Town Utility"]\nregion = "Mill Town"\nsource = "https://mill.example"\n'
 FILES: dict[str, tuple[str, Settings]] = {"policy": (POLICY_FILE, POLICY), "owner": (OWNER_FILE, OWNER)}

@@ -114,8 +114,5 @@ def test_it_is_asked_for_in_words(monkeypatch: pytest.MonkeyPatch, ledger: cdp.L
         ask_for({"kind": "away"})
 
 
-def test_a_life_pays_whole_shares_for_what_nobody_argued_otherwise() -> None:
-    query = night().ask(Away(3))
-    assert query.lifetime(epsilon=1.0, max_periods=25).design.pays == "share"
-    with pytest.raises(InvalidArgument, match="pays must be"):
-        query.lifetime(epsilon=1.0, max_periods=25, pays="own")
+def test_lives_take_it_as_any_other_measure() -> None:
+    assert night().ask(Away(3)).lifetime(epsilon=1.0, max_periods=25).design.max_periods == 25

@@ -35,7 +35,6 @@ FORBIDDEN = {
         ("POST", f"{API}/datasets/{{dataset}}/quote"),
         ("POST", f"{API}/datasets/{{dataset}}/try"),
         ("POST", f"{API}/datasets/{{dataset}}/jobs"),
-        ("POST", f"{API}/datasets/{{dataset}}/lifetimes/{{name}}/issues"),
         *OWNERS,
     },
     "analyst": {
@@ -57,7 +56,6 @@ BODIES: dict[str, Any] = {
     "/quote": {"request": "again", "question": SUM},
     "/try": SUM,
     "/jobs": {"request": "again", "question": SUM},
-    "/issues": {"request": "again", "start": "2026-01-01", "end": "2026-01-02"},
     "/verify": {"release": "x", "link": {"body": "b", "signature": "s"}},
     "/session": {"token": "x"},
     "/holds": {"dataset": "other", "why": "a test"},

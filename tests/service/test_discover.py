@@ -24,6 +24,7 @@ from chronodp.service.question import QueryRequest, ask
 from chronodp.service.resuming import resumed
 from chronodp.service.runner import Runner
 from chronodp.service.written import write_question
+from tests.cases import raising
 from tests.conftest import SCALE
 from tests.service.town import House, open_house
 
@@ -227,9 +228,8 @@ def test_what_is_found_survives_being_written_down(dataset: Dataset) -> None:
         assert (again.table, again.discover) == (query.table, query.discover)
 
 
-@pytest.mark.parametrize(
-    ("changes", "status", "said"),
-    [
+def test_bad_questions_are_refused_before_anything_is_spent(common_house: House) -> None:
+    cases: list[tuple[dict[str, Any], int, str]] = [
         ({"by": {"page": {"max_keys": 3}, "region": {"max_keys": 3}}}, 422, "twice"),
         ({"by": {"page": {}}}, 422, "max_keys is missing"),
         ({"by": {"page": {"max_keys": 0}}}, 422, "max_keys"),
@@ -251,14 +251,11 @@ def test_what_is_found_survives_being_written_down(dataset: Dataset) -> None:
         ({"by": {"both": {"max_keys": 3}}, "columns": {"both": "concat(page, region)"}}, 403, "keys of region"),
         ({"delta": 0.0}, 422, "is missing"),
         ({"missing": {"share": 0.1}}, 422, "missing"),
-    ],
-)  # fmt: skip
-def test_bad_questions_are_refused_before_anything_is_spent(
-    common_house: House, changes: dict[str, Any], status: int, said: str
-) -> None:
-    answer = common_house.post("ana", "/datasets/web/plan", FOUND | changes)
-    assert answer.status_code == status, answer.text
-    assert said in answer.text
+    ]
+    for changes, status, said in cases:
+        answer = common_house.post("ana", "/datasets/web/plan", FOUND | changes)
+        assert answer.status_code == status, (changes, status, said, answer.text)
+        assert said in answer.text, (changes, status, said)
 
 
 def test_units_in_periods_have_no_max_keys_and_the_same_limit(tmp_path: Path) -> None:
@@ -284,33 +281,31 @@ def test_a_part_without_a_reserve_is_refused_before_anything_is_read(house: Hous
     assert house.post("zoe", "/datasets/web/plan", FOUND | {"delta": 5e-7}).json()["fits"]
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
+def test_a_policy_that_cannot_be_is_refused_with_its_line(tmp_path: Path) -> None:
+    cases: list[tuple[tuple[str, str], str]] = [
         (("reserve = 4e-6", ""), "reserve"),
         (("reserve = 4e-6", "reserve = 0.0"), "reserve"),
         (("reserve = 4e-6", "reserve = 1e-5"), "below delta"),
         (("reserve = 4e-6", "reserve = -1"), "reserve"),
         (("cells = 400", "least_group = 10"), "least_group"),
-        ((', longest = 32, max_keys = 5 }', ', longest = 0 }'), "longest"),
-        ((', longest = 32, max_keys = 5 }', ', longest = 1000000 }'), "longest"),
-        ((', longest = 32, max_keys = 5 }', ', max_keys = 0 }'), "max_keys"),
-        ((', longest = 32, max_keys = 5 }', ', max_keys = true }'), "max_keys"),
-        ((', longest = 32, max_keys = 5 }', ', length = 3 }'), "longest"),
-        (('columns = ["page"]', 'columns = []'), "columns"),
+        ((", longest = 32, max_keys = 5 }", ", longest = 0 }"), "longest"),
+        ((", longest = 32, max_keys = 5 }", ", longest = 1000000 }"), "longest"),
+        ((", longest = 32, max_keys = 5 }", ", max_keys = 0 }"), "max_keys"),
+        ((", longest = 32, max_keys = 5 }", ", max_keys = true }"), "max_keys"),
+        ((", longest = 32, max_keys = 5 }", ", length = 3 }"), "longest"),
+        (('columns = ["page"]', "columns = []"), "columns"),
         (('columns = ["page"]', 'columns = ["Who"]'), "other than that of the person"),
-        (('columns = ["page"], ', ''), "columns"),
-        (('discover = { columns = ["page"], longest = 32, max_keys = 5 }', 'discover = true'), "discover"),
-    ],
-)  # fmt: skip
-def test_a_policy_that_cannot_be_is_refused_with_its_line(tmp_path: Path, change: tuple[str, str], said: str) -> None:
-    path = policy_for(tmp_path)
-    text = path.read_text(encoding="utf-8")
-    assert change[0] in text
-    path.write_text(text.replace(*change), encoding="utf-8")
-    with pytest.raises(errors.ChronodpError, match=said) as caught:
-        read_policy(path)
-    assert "line" in str(caught.value)
+        (('columns = ["page"], ', ""), "columns"),
+        (('discover = { columns = ["page"], longest = 32, max_keys = 5 }', "discover = true"), "discover"),
+    ]
+    for change, said in cases:
+        path = policy_for(tmp_path)
+        text = path.read_text(encoding="utf-8")
+        assert change[0] in text, (change, said)
+        path.write_text(text.replace(*change), encoding="utf-8")
+        with raising(errors.ChronodpError, match=said, case=(change, said)) as caught:
+            read_policy(path)
+        assert "line" in str(caught.value), (change, said)
 
 
 def test_a_policy_that_says_nothing_lets_no_keys_be_found(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from chronodp.errors import InvalidArgument, TooManyCalls
 from chronodp.service import read_policy
 from chronodp.service.edge import EdgeServer, Proxies, Strangers, allow_files
 from chronodp.service.edge.connections import Connections, Line
+from tests.cases import raising
 from tests.service.certificate import write_certificate
 from tests.service.town import API, SUM, House, open_house, write_policy
 
@@ -339,35 +340,31 @@ def test_more_connections_than_open_files_are_refused_before_anything_is_opened(
         allow_files(10**9)
 
 
-@pytest.mark.parametrize(
-    ("peer", "hops", "caller"),
-    [
+def test_only_the_last_hop_that_a_proxy_saw_is_believed() -> None:
+    cases: list[tuple[str, list[bytes], str]] = [
         ("10.0.0.1", [b"192.0.2.7"], "192.0.2.7"),
         ("10.0.0.1", [b"1.1.1.1, 192.0.2.7, 10.0.0.9"], "192.0.2.7"),
         ("10.0.0.1", [b"1.1.1.1", b"192.0.2.7"], "192.0.2.7"),
         ("10.0.0.1", [b"1.1.1.1, nobody"], "10.0.0.1"),
         ("10.0.0.1", [], "10.0.0.1"),
         ("192.0.2.9", [b"1.1.1.1"], "192.0.2.9"),
-    ],
-)
-def test_only_the_last_hop_that_a_proxy_saw_is_believed(peer: str, hops: list[bytes], caller: str) -> None:
-    scope = {"client": (peer, 1), "scheme": "http", "headers": [(b"x-forwarded-for", hop) for hop in hops]}
-    Proxies(["10.0.0.0/8"]).resolve(scope)
-    assert scope["client"][0] == caller
+    ]
+    for peer, hops, caller in cases:
+        scope = {"client": (peer, 1), "scheme": "http", "headers": [(b"x-forwarded-for", hop) for hop in hops]}
+        Proxies(["10.0.0.0/8"]).resolve(scope)
+        assert scope["client"][0] == caller, (peer, hops, caller)
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
+def test_a_mistake_in_the_limits_is_told_with_its_line(tmp_path: Path) -> None:
+    cases: list[tuple[str, str]] = [
         ('proxies = ["everyone"]', "a list of addresses or networks"),
         ("connections = 0", "at least 8"),
         ("head = 0", "from 0.1 to 600"),
         ("heads = 1", "(perhaps head)"),
-    ],
-)
-def test_a_mistake_in_the_limits_is_told_with_its_line(tmp_path: Path, line: str, words: str) -> None:
-    policy = write_policy(tmp_path)
-    policy.write_text(f"{policy.read_text(encoding='utf-8')}\n[service.edge]\n{line}\n", encoding="utf-8")
-    with pytest.raises(InvalidArgument, match=r"service\.edge") as raised:
-        read_policy(policy)
-    assert words in str(raised.value)
+    ]
+    for line, words in cases:
+        policy = write_policy(tmp_path)
+        policy.write_text(f"{policy.read_text(encoding='utf-8')}\n[service.edge]\n{line}\n", encoding="utf-8")
+        with raising(InvalidArgument, match=r"service\.edge", case=(line, words)) as raised:
+            read_policy(policy)
+        assert words in str(raised.value), (line, words)

@@ -44,12 +44,13 @@ def test_by_default_no_column_may_stand_in_expressions(house: House) -> None:
         assert far.count().plan(epsilon=0.5).design.table.columns is None  # what is not asked for is not sent
 
 
-@pytest.mark.parametrize("asked", [{"where": BOTH_WAYS}, {"columns": {"much": BOTH_WAYS}}], ids=["where", "columns"])
-def test_what_the_policy_does_not_name_is_not_typed(house: House, asked: dict[str, Any]) -> None:
+def test_what_the_policy_does_not_name_is_not_typed(house: House) -> None:
     """Whatever else is wrong in a filter, the policy refuses it first: nobody has to type it."""
-    question = {"measure": {"kind": "count"}, "epsilon": 0.5, **asked}
-    answer = house.http.post("/api/v1/datasets/meters/plan", json=question, headers=house.headers("ana"))
-    assert f"does not allow {next(iter(asked))} with column kwh" in answer.json()["error"]["message"]
+    asks: list[dict[str, Any]] = [{"where": BOTH_WAYS}, {"columns": {"much": BOTH_WAYS}}]
+    for asked in asks:
+        question = {"measure": {"kind": "count"}, "epsilon": 0.5, **asked}
+        answer = house.http.post("/api/v1/datasets/meters/plan", json=question, headers=house.headers("ana"))
+        assert f"does not allow {next(iter(asked))} with column kwh" in answer.json()["error"]["message"], asked
 
 
 @pytest.mark.processes
@@ -72,16 +73,8 @@ def test_what_the_policy_names_may(open_minded: House) -> None:
             far.count().where("meter = 'm7'").plan(epsilon=0.5)
         with pytest.raises(errors.NotAllowed, match="where with ABS"):
             far.count().where("ABS(kwh) > 1").plan(epsilon=0.5)
-
-
-@pytest.mark.processes
-def test_refusals_are_sentences(open_minded: House) -> None:
-    question = {"measure": {"kind": "count"}, "epsilon": 0.5, "where": "kwh > (SELECT 1)"}
-    answer = open_minded.http.post(
-        "/api/v1/datasets/meters/plan", json=question, headers={"Authorization": f"Bearer {open_minded.tokens['ana']}"}
-    )
-    assert answer.status_code in (400, 422)
-    assert "where must be an expression over the columns of one row" in answer.json()["error"]["message"]
+        with pytest.raises(InvalidArgument, match="an expression over the columns of one row"):
+            far.count().where("kwh > (SELECT 1)").plan(epsilon=0.5)
 
 
 @pytest.mark.processes

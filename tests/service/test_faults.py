@@ -13,13 +13,11 @@ from chronodp.errors import LedgerUnavailable
 from chronodp.ledger import Ledger
 from chronodp.service.curator import WITNESS, Caller, Curator
 from chronodp.service.holds import list_holds
-from chronodp.service.issue_rules import IssueAsked
 from chronodp.service.job import Job
 from chronodp.service.pacing import Unpaced
 from chronodp.service.policy_file import read_policy
 from chronodp.service.question import QueryRequest
 from chronodp.service.runner import Runner
-from tests.service.lives import month, write_life_policy
 from tests.service.town import API, COUNT, House, write_policy
 
 ANA = Caller("ana", "analyst", "")
@@ -226,31 +224,4 @@ def test_workers_that_die_hold_nothing_until_several_were_lost_in_a_row(tmp_path
     status = curator.ledger.status("meters")
     assert status.unreleased == ("ana/a", "ana/b", "ana/c", "ana/d", "ana/e")
     assert status.charges == 5 + len(curator.ledger.chain("meters"))
-    curator.close()
-
-
-@pytest.mark.long
-def test_a_tally_that_is_away_keeps_its_issues_waiting_and_nothing_else(tmp_path: Path) -> None:
-    curator = started(write_life_policy(tmp_path))
-    meters = curator.policy.datasets["meters"]
-    asked = IssueAsked(lifetime="load", clip=None, **month(0))
-    issue, _ = curator.submit_issue(ANA, meters, asked, request="issue", fresh=False)
-    mend = move_away(tmp_path / "load.tally")
-    (tmp_path / "load.tally").rmdir()
-    question = QueryRequest.model_validate(COUNT)
-    other, _ = curator.submit(ANA, meters, question, request="other", fresh=True)
-    runner = Runner(curator, pace=Unpaced())
-    with pytest.raises(LedgerUnavailable):
-        runner.run_one()
-    assert "tally is missing" in str(runner.readiness.why)
-    run_until_idle(runner)
-    assert (curator.job(ANA, other.id).state, curator.job(ANA, issue.id).state) == ("done", "running")
-    (tmp_path / "load.tally").mkdir()
-    mend()
-    runner.readiness.look()
-    assert runner.readiness.why is None
-    with curator.store.transaction() as transaction:
-        transaction.run("UPDATE service_jobs SET lease = 1 WHERE state = 'running'")
-    run_until_idle(runner)
-    assert curator.job(ANA, issue.id).state == "done"
     curator.close()

@@ -20,6 +20,7 @@ from chronodp.service.policy_file import read_policy
 from chronodp.service.question import QueryRequest, ask
 from chronodp.service.runner import Runner
 from chronodp.service.written import write_question
+from tests.cases import raising
 from tests.conftest import SCALE
 from tests.service.town import House, open_house, said_of_a_question, write_policy, write_rows
 
@@ -151,9 +152,8 @@ def test_what_is_found_survives_being_written_down(tmp_path: Path) -> None:
         assert max(find.share for _, find in ask(again, question).finds) == max(find.share for _, find in query.finds)
 
 
-@pytest.mark.parametrize(
-    ("changes", "status", "said"),
-    [
+def test_bad_questions_are_refused_before_anything_is_spent(common_house: House) -> None:
+    cases: list[tuple[dict[str, Any], int, str]] = [
         ({"measure": {"kind": "sum", "column": "kwh", "clip": [0, 3]}}, 422, "given or found"),
         ({"max_periods": 1}, 422, "given or found"),
         ({"measure": {"kind": "count"}, "max_groups": 1, "find": {"bounds": ["max_groups"]}}, 422, "given or found"),
@@ -169,19 +169,19 @@ def test_what_is_found_survives_being_written_down(tmp_path: Path) -> None:
         ({"find": {"bounds": ["clip"], "from_zero": True, "between": [1, 6]}}, 403, "between"),
         ({"find": {"bounds": ["clip"]}}, 403, "clip"),
         ({"find": {"bounds": ["clip"], "from_zero": True}, "measure": {"kind": "sum", "column": "no"}}, 403, "column"),
-        ({"measure": {"kind": "histogram", "column": "kwh", "edges": [0, 1]}, "find": {"bounds": ["at_most"]}}, 422,
-         "it cannot be found for histogram"),
+        (
+            {"measure": {"kind": "histogram", "column": "kwh", "edges": [0, 1]}, "find": {"bounds": ["at_most"]}},
+            422,
+            "it cannot be found for histogram",
+        ),
         ({"missing": {"share": 2}}, 422, "share"),
         ({"missing": {"assume": "hope"}}, 422, "assume"),
         ({"measure": {"kind": "histogram", "column": "kwh", "edges": [0, 1]}, "find": None}, 422, "missing"),
-    ],
-)  # fmt: skip
-def test_bad_questions_are_refused_before_anything_is_spent(
-    common_house: House, changes: dict[str, Any], status: int, said: str
-) -> None:
-    answer = common_house.post("ana", "/datasets/meters/plan", FOUND | changes)
-    assert answer.status_code == status, answer.text
-    assert said in answer.text
+    ]
+    for changes, status, said in cases:
+        answer = common_house.post("ana", "/datasets/meters/plan", FOUND | changes)
+        assert answer.status_code == status, (changes, status, said, answer.text)
+        assert said in answer.text, (changes, status, said)
 
 
 def test_a_policy_that_says_nothing_lets_no_bounds_be_found(tmp_path: Path) -> None:
@@ -395,9 +395,8 @@ def test_a_client_bounds_whole_series_as_at_home(house: House) -> None:
         assert open_ended.design.between == pytest.approx((5 * 2**0.5 / 2**20, 5 * 2**0.5))  # two days at the widest
 
 
-@pytest.mark.parametrize(
-    ("norm", "clip", "changes", "said"),
-    [
+def test_a_norm_stays_within_the_policy(tmp_path: Path) -> None:
+    cases: list[tuple[float | None, str, dict[str, Any], str | None]] = [
         (None, "[0.0, 5.0]", {}, None),
         (None, "[0.0, 5.0]", {"norm": 7.2}, "at most 7.07107"),
         (3.0, "[0.0, 5.0]", {}, "at most 3"),
@@ -407,21 +406,23 @@ def test_a_client_bounds_whole_series_as_at_home(house: House) -> None:
         (None, "[-2.0, 5.0]", {"signed": True}, None),
         (None, "[-2.0, -1.0]", {}, "counts from 0 upwards"),
         (None, "[0.0, 5.0]", {"column": "gas"}, "column"),
-    ],
-)  # fmt: skip
-def test_a_norm_stays_within_the_policy(
-    tmp_path: Path, norm: float | None, clip: str, changes: dict[str, Any], said: str | None
-) -> None:
-    policy = with_norm(tmp_path, norm=norm, clip=clip)
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    question = QueryRequest.model_validate(SCALED | {"measure": SCALED["measure"] | changes})
-    if said is None:
-        assert curator.plan(policy.datasets["meters"], question).design.table.measure.norm
-    else:
-        with pytest.raises(errors.NotAllowed) as refused:
-            curator.plan(policy.datasets["meters"], question)
-        assert said in f"{refused.value} {refused.value.mend}"
-    curator.close()
+    ]
+    for norm, clip, changes, said in cases:
+        policy = with_norm(tmp_path, norm=norm, clip=clip)
+        curator = Curator(policy, str(tmp_path / "budget.db"))
+        question = QueryRequest.model_validate(SCALED | {"measure": SCALED["measure"] | changes})
+        if said is None:
+            assert curator.plan(policy.datasets["meters"], question).design.table.measure.norm, (
+                norm,
+                clip,
+                changes,
+                said,
+            )
+        else:
+            with raising(errors.NotAllowed, case=(norm, clip, changes, said)) as refused:
+                curator.plan(policy.datasets["meters"], question)
+            assert said in f"{refused.value} {refused.value.mend}", (norm, clip, changes, said)
+        curator.close()
 
 
 def test_a_search_for_a_norm_stays_within_the_policy(tmp_path: Path) -> None:
@@ -438,20 +439,22 @@ def test_a_search_for_a_norm_stays_within_the_policy(tmp_path: Path) -> None:
     curator.close()
 
 
-@pytest.mark.parametrize("most", [4.7, 0.1, 3.3333, 1e9 + 0.3])
-def test_no_candidate_passes_the_widest_by_a_part_of_a_step(tmp_path: Path, most: float) -> None:
-    policy = with_norm(tmp_path, clip=f"[0.0, {most}]")
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    open_ended = FOUND | {"find": {"bounds": ["clip", "max_periods"], "from_zero": True}, "missing": None}
-    design: Any = curator.plan(policy.datasets["meters"], QueryRequest.model_validate(open_ended)).design
-    first, last = design.scale.first[0], design.scale.first[-1]
-    sizes: list[float] = []
-    for median, upper in ((first, first), (last, last), (last, last + 20)):
-        joint = design.joint(median, upper)
-        sizes = [design.bounded(design.found(joint, place)).measure.clip[1] for place in range(len(joint.candidates))]
-        assert max(sizes) <= most
-    assert max(sizes) == pytest.approx(most, rel=1e-5)  # and the widest itself can be found, to a step
-    curator.close()
+def test_no_candidate_passes_the_widest_by_a_part_of_a_step(tmp_path: Path) -> None:
+    for most in [4.7, 0.1, 3.3333, 1e9 + 0.3]:
+        policy = with_norm(tmp_path, clip=f"[0.0, {most}]")
+        curator = Curator(policy, str(tmp_path / "budget.db"))
+        open_ended = FOUND | {"find": {"bounds": ["clip", "max_periods"], "from_zero": True}, "missing": None}
+        design: Any = curator.plan(policy.datasets["meters"], QueryRequest.model_validate(open_ended)).design
+        first, last = design.scale.first[0], design.scale.first[-1]
+        sizes: list[float] = []
+        for median, upper in ((first, first), (last, last), (last, last + 20)):
+            joint = design.joint(median, upper)
+            sizes = [
+                design.bounded(design.found(joint, place)).measure.clip[1] for place in range(len(joint.candidates))
+            ]
+            assert max(sizes) <= most, most
+        assert max(sizes) == pytest.approx(most, rel=1e-5), most  # and the widest itself can be found, to a step
+        curator.close()
 
 
 def test_a_clip_for_each_key_is_asked_planned_and_released(house: House) -> None:

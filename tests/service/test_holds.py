@@ -7,7 +7,7 @@ import time
 import httpx
 import pytest
 
-from chronodp.errors import ChronodpError, NotAllowed, NotFound
+from chronodp.errors import ChronodpError, NotFound
 from chronodp.service.client import Client
 from tests.service.town import API, COUNT, House
 
@@ -63,15 +63,6 @@ def test_one_job_is_held_and_resumed(house: House) -> None:
     assert house.finish("ana", one)["state"] == "done"
 
 
-@pytest.mark.parametrize("who", ["ana", "eve"])
-def test_only_owners_hold(house: House, who: str) -> None:
-    job = house.submit("ana", "a", COUNT).json()["id"]
-    for path in ("/holds", f"/jobs/{job}/hold", f"/jobs/{job}/resume"):
-        assert house.post(who, path, {"why": "x"} if path == "/holds" else None).status_code == 403
-    assert lift(house, who, "x").status_code == 403
-    assert house.get(who, "/holds").status_code == (403 if who == "ana" else 200)
-
-
 def test_the_client_holds_and_resumes(house: House) -> None:
     with Client("http://x", token=house.tokens["olga"], http=house.http) as client:
         hold = client.hold("meters", why="rows are being corrected")
@@ -82,8 +73,3 @@ def test_the_client_holds_and_resumes(house: House) -> None:
             client.hold("nosuch", why="x")
         with pytest.raises(ChronodpError, match="a line of 1 to 500 letters"):
             client.hold(why="two\nlines")
-
-
-def test_an_analysts_client_may_not_hold(house: House) -> None:
-    with Client("http://x", token=house.tokens["ana"], http=house.http) as client, pytest.raises(NotAllowed):
-        client.hold(why="x")

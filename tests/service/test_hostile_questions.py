@@ -212,7 +212,7 @@ def test_submissions_of_any_shape(house: House) -> None:
     @quick(600)
     @given(st.fixed_dictionaries(whole, optional=more) | anything)
     def run(content: object) -> None:
-        for path in ("/datasets/meters/jobs", "/datasets/meters/lifetimes/load/issues", "/verify", "/session"):
+        for path in ("/datasets/meters/jobs", "/verify", "/session"):
             post(house, path, content)
 
     run()
@@ -274,17 +274,18 @@ def test_tables_at_the_edges(house: House) -> None:
     run()
 
 
-@pytest.mark.parametrize("name", ["self", "max_groups", "focus", "places", "cls", "kwargs", "__class__"])
-def test_columns_may_have_the_names_of_arguments(common_house: House, name: str) -> None:
-    answer = post(
-        common_house, "/datasets/meters/plan", {"measure": {"kind": "count"}, "by": {name: ["a"]}, "epsilon": 0.5}
-    )
-    assert answer.status_code == 403  # by the policy, which does not know such a column
-    assert name in answer.json()["error"]["message"]
+def test_columns_may_have_the_names_of_arguments(common_house: House) -> None:
+    cases: list[str] = ["self", "max_groups", "focus", "places", "cls", "kwargs", "__class__"]
+    for name in cases:
+        answer = post(
+            common_house, "/datasets/meters/plan", {"measure": {"kind": "count"}, "by": {name: ["a"]}, "epsilon": 0.5}
+        )
+        assert answer.status_code == 403, name  # by the policy, which does not know such a column
+        assert name in answer.json()["error"]["message"], name
 
 
-@pytest.mark.parametrize("weights", [[1e300], [1e160, -1e160], [5e-324], [1e-300, 0.0]])
-def test_weights_whose_errors_no_number_can_say_are_refused(common_house: House, weights: list[float]) -> None:
-    question = {"measure": {"kind": "count"}, "tuned_for": {"kind": "filter", "weights": weights}, "epsilon": 0.5}
-    answer = post(common_house, "/datasets/meters/plan", question)
-    assert (answer.status_code, answer.json()["error"]["argument"]) == (422, "weights")
+def test_weights_whose_errors_no_number_can_say_are_refused(common_house: House) -> None:
+    for weights in [[1e300], [1e160, -1e160], [5e-324], [1e-300, 0.0]]:
+        question = {"measure": {"kind": "count"}, "tuned_for": {"kind": "filter", "weights": weights}, "epsilon": 0.5}
+        answer = post(common_house, "/datasets/meters/plan", question)
+        assert (answer.status_code, answer.json()["error"]["argument"]) == (422, "weights"), weights

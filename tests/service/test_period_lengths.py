@@ -93,9 +93,8 @@ def test_one_clip_is_of_the_datasets_own_periods(policy_of: Any) -> None:
     assert "1D and 1W totals of kwh are refused" in warning
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+def test_whatever_bounds_a_persons_total_needs_a_clip_of_its_length(policy_of: Any) -> None:
+    cases: list[Any] = [
         measure("mean", clip=[0, 2], of="totals"),
         measure("variance", clip=[0, 2]),
         measure("histogram", edges=[0, 1, 2]),
@@ -103,24 +102,21 @@ def test_one_clip_is_of_the_datasets_own_periods(policy_of: Any) -> None:
         measure("sum", norm=4.0, signed=False),
         measure("sum") | {"find": {"bounds": ["clip"], "from_zero": True}},
         measure("sum", norm=None, signed=False) | {"find": {"bounds": ["norm"]}},
-    ],
-)
-def test_whatever_bounds_a_persons_total_needs_a_clip_of_its_length(policy_of: Any, question: Any) -> None:
-    curator = policy_of(allow="find = true")
-    assert "no clip of kwh in periods of 1D" in refusal(curator, SUM | question, every="1D")[1]
+    ]
+    for question in cases:
+        curator = policy_of(allow="find = true")
+        assert "no clip of kwh in periods of 1D" in refusal(curator, SUM | question, every="1D")[1], question
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+def test_what_hangs_on_no_length_needs_none(policy_of: Any) -> None:
+    cases: list[Any] = [
         {"measure": {"kind": "count"}},
         {"measure": {"kind": "active", "window": "7D"}, "start": "2026-01-08"},
         measure("mean", clip=[0, 2], of="rows", at_most=1),
         measure("histogram", edges=[0, 1, 2], of="rows"),
-    ],
-)
-def test_what_hangs_on_no_length_needs_none(policy_of: Any, question: Any) -> None:
-    plan(policy_of(), SUM | question, every="1D")
+    ]
+    for question in cases:
+        plan(policy_of(), SUM | question, every="1D")
 
 
 def test_peaks_over_longer_periods_have_the_clip_of_the_shorter(policy_of: Any) -> None:
@@ -139,13 +135,16 @@ def test_each_length_has_its_own_widest_clip(policy_of: Any) -> None:
     assert (shown.clip, shown.clips, shown.norms) == ([0, 2], {"1h": [0, 2], "1D": [0, 40]}, {"1D": 100})
 
 
-@pytest.mark.parametrize(
-    ("hours", "days", "weeks"), [("1", 1, 1), ("24", 2, 2), ("48", 3, 2), ("168", 8, 2), ("744", 31, 4)]
-)
-def test_a_limit_of_periods_covers_the_same_stretch_of_time(policy_of: Any, hours: str, days: int, weeks: int) -> None:
-    meters = policy_of("clip = { 1h = [0, 2], 1D = [0, 40] }", max_periods=hours).policy.datasets["meters"]
-    assert [meters.most_periods(every) for every in ("1h", "1D", "1W")] == [int(hours), days, weeks]
-    assert show_dataset(meters).most_periods == {"1h": int(hours), "1D": days, "1W": weeks}
+def test_a_limit_of_periods_covers_the_same_stretch_of_time(policy_of: Any) -> None:
+    cases: list[tuple[str, int, int]] = [("1", 1, 1), ("24", 2, 2), ("48", 3, 2), ("168", 8, 2), ("744", 31, 4)]
+    for hours, days, weeks in cases:
+        meters = policy_of("clip = { 1h = [0, 2], 1D = [0, 40] }", max_periods=hours).policy.datasets["meters"]
+        assert [meters.most_periods(every) for every in ("1h", "1D", "1W")] == [int(hours), days, weeks], (
+            hours,
+            days,
+            weeks,
+        )
+        assert show_dataset(meters).most_periods == {"1h": int(hours), "1D": days, "1W": weeks}, (hours, days, weeks)
 
 
 def test_a_limit_may_be_declared_by_length(policy_of: Any) -> None:
@@ -203,9 +202,8 @@ def test_a_found_bound_and_a_filter_are_not_held_against_what_is_usual(policy_of
     assert "find clip" in refusal(curator, SUM | measure("sum") | {"find": {"bounds": ["clip"], "from_zero": True}})[1]
 
 
-@pytest.mark.parametrize(
-    ("allow", "question", "argument"),
-    [
+def test_what_a_policy_names_is_refused(policy_of: Any) -> None:
+    cases: list[tuple[str, Any, str]] = [
         ("missing = false", {"missing": {}}, "missing"),
         ("max_groups = 1", {"by": {"region": ["north", "south"]}, "max_groups": 2}, "max_groups"),
         (
@@ -216,16 +214,14 @@ def test_a_found_bound_and_a_filter_are_not_held_against_what_is_usual(policy_of
             },
             "places",
         ),
-    ],
-)
-def test_what_a_policy_names_is_refused(policy_of: Any, allow: str, question: Any, argument: str) -> None:
-    plan(policy_of(), SUM | question)
-    assert refusal(policy_of(allow=allow), SUM | question)[0] == argument
+    ]
+    for allow, question, argument in cases:
+        plan(policy_of(), SUM | question)
+        assert refusal(policy_of(allow=allow), SUM | question)[0] == argument, (allow, question, argument)
 
 
-@pytest.mark.parametrize(
-    ("question", "scale"),
-    [
+def test_the_scale_of_a_question_is_what_was_declared(policy_of: Any) -> None:
+    cases: list[tuple[Any, float | None]] = [
         ({}, 600.0),
         ({"every": "1D", **measure("sum", clip=[0, 40])}, 15_000.0),
         ({"every": "1W", **measure("sum", clip=[0, 200])}, None),
@@ -239,15 +235,14 @@ def test_what_a_policy_names_is_refused(policy_of: Any, allow: str, question: An
         ({"by": {"region": ["north"]}}, 240.0),
         ({"block": {"statistic": "total", "every": "1D"}}, 14_400.0),
         ({"block": {"statistic": "peak", "every": "1D"}}, 600.0),
-    ],
-)
-def test_the_scale_of_a_question_is_what_was_declared(policy_of: Any, question: Any, scale: float | None) -> None:
-    column = "clip = { 1h = [0, 2], 1D = [0, 40], 1W = [0, 200] }\nusual = { 1h = 0.6, 1D = 15 }"
-    curator = policy_of(column, more="usual_periods = { 1D = 31 }")
-    found = plan(curator, SUM | question)
-    meters = curator.policy.datasets["meters"]
-    assert declared_scale(meters, found) == (None if scale is None else pytest.approx(scale))
-    assert show_plan(meters, found).scale == declared_scale(meters, found)
+    ]
+    for question, scale in cases:
+        column = "clip = { 1h = [0, 2], 1D = [0, 40], 1W = [0, 200] }\nusual = { 1h = 0.6, 1D = 15 }"
+        curator = policy_of(column, more="usual_periods = { 1D = 31 }")
+        found = plan(curator, SUM | question)
+        meters = curator.policy.datasets["meters"]
+        assert declared_scale(meters, found) == (None if scale is None else pytest.approx(scale)), (question, scale)
+        assert show_plan(meters, found).scale == declared_scale(meters, found), (question, scale)
 
 
 def test_people_who_are_seldom_there_make_smaller_numbers(policy_of: Any) -> None:

@@ -15,16 +15,15 @@ from chronodp.privacy import PureCost, Unit, User, UserPeriod, Window
 from chronodp.service import opening, read_policy
 from chronodp.service.curator import Curator
 from chronodp.service.policy_file import parse_policy
-from tests.service.lives import write_life_policy
+from tests.cases import raising
 from tests.service.town import ROOT, write_policy
 
 DATASET = 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'
 CLIPS = "clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
+def test_a_mistake_is_told_with_its_line_and_the_mend(tmp_path: Path) -> None:
+    cases: list[tuple[str, str, tuple[str, str]]] = [
         ('every = "1h"', 'every = "1x"', ("meters.every", "a period")),
         ('end = "2026-01-03"', 'end = "2025-01-03"', ("meters.end", "after the start")),
         ('end = "2026-01-03"', "", ("meters.end", "")),
@@ -58,31 +57,19 @@ CLIPS = "clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }"
         ("floor = 0.05", "floor = 0", ("service.floor", "0.01")),
         ("[datasets.meters.analysts.ana]", '[datasets.meters.analysts."a/b"]', ("a/b", "letters, digits")),
         ('title = "Test"', "title = ", ("TOML", "line 3")),
-    ],
-)
-def test_a_mistake_is_told_with_its_line_and_the_mend(
-    tmp_path: Path, old: str, new: str, words: tuple[str, str]
-) -> None:
-    path = write_policy(tmp_path)
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InvalidArgument) as refused:
-        read_policy(path)
-    said = str(refused.value)
-    assert all(word in said for word in words), said
-    if new:
-        line = int(said.partition("line ")[2].partition(":")[0].partition(",")[0])
-        assert new.splitlines()[-1] in text.replace(old, new, 1).splitlines()[line - 1]
-
-
-def test_the_line_is_the_right_one(tmp_path: Path) -> None:
-    path = write_policy(tmp_path)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    number = lines.index('every = "1h"') + 1
-    path.write_text("\n".join(lines).replace('every = "1h"', 'every = "soon"'), encoding="utf-8")
-    with pytest.raises(InvalidArgument, match=rf"policy.toml, line {number}: datasets.meters.every"):
-        read_policy(path)
+    ]
+    for old, new, words in cases:
+        path = write_policy(tmp_path)
+        text = path.read_text(encoding="utf-8")
+        assert old in text, (old, new, words)
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        with raising(InvalidArgument, case=(old, new, words)) as refused:
+            read_policy(path)
+        said = str(refused.value)
+        assert all(word in said for word in words), (old, new, words, said)
+        if new:
+            line = int(said.partition("line ")[2].partition(":")[0].partition(",")[0])
+            assert new.splitlines()[-1] in text.replace(old, new, 1).splitlines()[line - 1], (old, new, words)
 
 
 def test_terms_never_change_under_the_same_name(tmp_path: Path) -> None:
@@ -133,9 +120,8 @@ def test_terms_that_conflict_open_nothing_beside_them(tmp_path: Path) -> None:
 
 
 def test_a_worker_gets_the_policy_as_it_was_read(tmp_path: Path) -> None:
-    for write in (write_policy, write_life_policy):
-        policy = read_policy(write(tmp_path))
-        assert pickle.loads(pickle.dumps(policy)) == policy
+    policy = read_policy(write_policy(tmp_path))
+    assert pickle.loads(pickle.dumps(policy)) == policy
 
 
 def _many(folder: Path, datasets: int) -> Path:
@@ -204,9 +190,8 @@ def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) 
         read_policy(path)
 
 
-@pytest.mark.parametrize(
-    ("table", "needed"),
-    [
+def test_every_key_is_in_the_reference(tmp_path: Path) -> None:
+    cases: list[tuple[str, str]] = [
         ("service", ""),
         ("service.edge", ""),
         ("datasets.b", DATASET),
@@ -215,16 +200,16 @@ def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) 
         ("datasets.a.allow.discover", 'columns = ["b"]'),
         ("datasets.a.analysts.b", "epsilon = 1"),
         ("datasets.a.reading", ""),
-        ("datasets.a.lifetimes.b", 'measure = "count"\nepsilon = 1\nmax_periods = 1\ntally = "c"'),
-    ],
-)
-def test_every_key_is_in_the_reference(tmp_path: Path, table: str, needed: str) -> None:
-    text = f"[datasets.a]\n{DATASET}\n[{table}]\n{needed}\nqqqqqq = 1\n"
-    with pytest.raises(InvalidArgument, match="must be one of") as refused:
-        parse_policy(text, folder=tmp_path)
-    keys = str(refused.value).partition("must be one of ")[2].partition(";")[0].split(", ")
-    page = (ROOT / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
-    assert [key for key in keys if f"`{key}`" not in page and f"{key}," not in page and f"{key} }}" not in page] == []
+    ]
+    for table, needed in cases:
+        text = f"[datasets.a]\n{DATASET}\n[{table}]\n{needed}\nqqqqqq = 1\n"
+        with raising(InvalidArgument, match="must be one of", case=(table, needed)) as refused:
+            parse_policy(text, folder=tmp_path)
+        keys = str(refused.value).partition("must be one of ")[2].partition(";")[0].split(", ")
+        page = (ROOT / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
+        assert [
+            key for key in keys if f"`{key}`" not in page and f"{key}," not in page and f"{key} }}" not in page
+        ] == [], (table, needed)
 
 
 def test_a_policy_of_0_1_0_is_still_read(tmp_path: Path) -> None:
@@ -254,18 +239,16 @@ def test_what_datasets_have_in_common_is_made_once(tmp_path: Path) -> None:
     assert north.series().calendar is north.calendar
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
+def test_one_wrong_dataset_among_many_is_refused_by_its_own_line(tmp_path: Path) -> None:
+    cases: list[tuple[str, str]] = [
         ("max_periods = 48 -> max_periods = 49", "west.max_periods"),
         ('user = "who" -> people = 3', "column with the person"),
         ('time = "at" -> time = ""', "west.time"),
         ('end = "2026-01-03" -> end = "2026-01-03T00:30"', "west.end"),
         ("delta = 1e-6 -> delta = 1e-6\nreserve = 1e-6", "west.reserve"),
         ("ana.epsilon = 4.0 -> ana.epsilon = 0.0", "west.analysts.ana.epsilon"),
-    ],
-)
-def test_one_wrong_dataset_among_many_is_refused_by_its_own_line(tmp_path: Path, wrong: str, words: str) -> None:
-    with pytest.raises(InvalidArgument) as refused:
-        parse_policy(many(wrong), folder=tmp_path)
-    assert words in str(refused.value)
+    ]
+    for wrong, words in cases:
+        with raising(InvalidArgument, case=(wrong, words)) as refused:
+            parse_policy(many(wrong), folder=tmp_path)
+        assert words in str(refused.value), (wrong, words)

@@ -9,7 +9,6 @@ from chronodp.cli.curated_town import POLICY
 from chronodp.service.policy_file import parse_policy, read_policy
 from chronodp.service.policy_words import policy_words
 from tests.cli.conftest import run
-from tests.service.lives import write_life_policy
 from tests.service.town import write_policy
 
 TOWN = POLICY.format(start="2026-01-01", end="2026-02-01", people=5000, north=2000, south=3000)
@@ -68,18 +67,6 @@ def test_words_follow_what_a_policy_names(tmp_path: Path) -> None:
     ):
         assert sentence in words, words
     assert len(policy.warnings) == 1
-
-
-def test_series_for_ever_are_told(tmp_path: Path) -> None:
-    words = policy_words(read_policy(write_life_policy(tmp_path)).datasets["meters"])
-    assert (
-        "Series load, a sum in periods of 1mo, is bought once for epsilon 1 with delta 1e-06 of the budget; one person "
-        "counts in 12 periods, ever." in words
-    )
-    assert (
-        "Its issues cost nothing more; ana and the owner may ask, for each period once, and analysts 31 times a month."
-        in words
-    )
 
 
 def test_a_policy_is_checked_in_words_with_warnings(tmp_path: Path) -> None:

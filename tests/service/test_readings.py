@@ -145,9 +145,8 @@ def test_a_release_says_what_can_be_read_of_it(house: House) -> None:
     assert house.get("ana", f"{at}?column=street").json()["error"]["argument"] == "column"
 
 
-@pytest.mark.parametrize(
-    ("query", "argument"),
-    [
+def test_what_cannot_be_read_is_refused_by_its_name(house: House) -> None:
+    cases: list[tuple[str, str]] = [
         ("share=true&baseline=2026-01-01&baseline=2026-01-01", "baseline"),
         ("share=true&ratio_at=region=north", "ratio_at"),
         ("at=region", "at"),
@@ -181,12 +180,11 @@ def test_a_release_says_what_can_be_read_of_it(house: House) -> None:
         ("at=region=north&ratio_at=region=east", "ratio_at"),
         ("relativ=0.1", "relativ"),
         ("at=region=north&ratio_at=region=south&within=1&within=0", "within"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_by_its_name(house: House, query: str, argument: str) -> None:
-    answer = house.get("ana", f"/datasets/meters/releases/1/table?{query}")
-    assert answer.status_code == 422, answer.text
-    assert answer.json()["error"]["argument"] == argument, answer.text
+    ]
+    for query, argument in cases:
+        answer = house.get("ana", f"/datasets/meters/releases/1/table?{query}")
+        assert answer.status_code == 422, (query, argument, answer.text)
+        assert answer.json()["error"]["argument"] == argument, (query, argument, answer.text)
 
 
 def test_a_reading_is_for_whoever_may_see_the_release(house: House) -> None:

@@ -18,15 +18,6 @@ from tests.service.town import COUNT, ROOT, SUM, House, open_house, write_policy
 
 pytestmark = pytest.mark.processes
 
-LIFETIME = """
-[datasets.meters.lifetimes.load]
-measure = "count"
-every = "1D"
-epsilon = 1.0
-max_periods = 2
-tally = "load.tally"
-analysts = ["ana"]
-"""
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 
@@ -64,10 +55,9 @@ def test_no_server_error_and_no_undocumented_answer(tmp_path: Path, callers: tup
 
 @contextmanager
 def furnished(folder: Path) -> Iterator[House]:
-    """Open a house with two releases and a lifetime series."""
+    """Open a house with two releases."""
     folder.mkdir()
     policy = write_policy(folder, epsilon=1e5, parts={"ana": 1e5})
-    policy.write_text(policy.read_text(encoding="utf-8") + LIFETIME, encoding="utf-8")
     with open_house(policy, str(folder / "budget.db")) as house:
         for number, question in enumerate((SUM, COUNT)):
             house.finish("ana", house.submit("ana", f"r{number}", question).json()["id"])

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import chronodp as cdp
 from chronodp.service.app import make_app
 from tests.service.town import API, House, open_house, write_policy
 
 pytestmark = pytest.mark.processes
 
-LIFETIME = """
-[datasets.meters.lifetimes.load]
-measure = "sum"
-column = "kwh"
-clip = [0.0, 2.0]
-widest = [0.0, 4.0]
-every = "1D"
-epsilon = 1.0
-delta = 1e-7
-max_periods = 2
-tally = "load.tally"
-analysts = ["ben"]
-"""
 BENS = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 2.71828]}, "epsilon": 0.37, "max_periods": 7}
 ANAS = {"measure": {"kind": "count"}, "epsilon": 0.25, "delta": 1e-7}
 
@@ -35,7 +26,6 @@ ANAS = {"measure": {"kind": "count"}, "epsilon": 0.25, "delta": 1e-7}
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("apart")
     policy = write_policy(folder, share=False)
-    policy.write_text(policy.read_text(encoding="utf-8") + LIFETIME, encoding="utf-8")
     with open_house(policy, str(folder / "budget.db")) as house:
         for who, request, question in (
             ("ben", "bens", BENS),
@@ -43,10 +33,20 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
             ("olga", "olgas", BENS | {"epsilon": 0.41}),
         ):
             assert house.finish(who, house.submit(who, request, question).json()["id"])["state"] == "done"
-        issue = {"request": "bens-issue", "start": "2026-01-01", "end": "2026-01-02", "clip": [0.0, 3.25]}
-        asked = house.post("ben", "/datasets/meters/lifetimes/load/issues", issue)
-        assert house.finish("ben", asked.json()["id"])["state"] == "done", asked.text
+        publish_for_ever(house.curator.ledger, folder)
         yield house
+
+
+def publish_for_ever(ledger: cdp.Ledger, folder: Path) -> None:
+    """Buy a lifetime series from the dataset's budget and issue it beside the service, as an owner's command does."""
+    days: dict[str, Any] = {"every": "1D", "start": "2026-01-01", "end": "2026-01-02", "unit": cdp.User()}
+    source = str(folder / "rows.parquet")
+    series = cdp.TimeSeries(source, time="read_at", user="meter", max_periods=1, **days)
+    plan = series.sum("kwh", clip=(0.0, 2.0)).lifetime(epsilon=1.0, delta=1e-7, max_periods=2)
+    load = plan.open(ledger, dataset="meters", name="load", tally=folder / "load.tally")
+    with contextlib.redirect_stderr(io.StringIO()):
+        load.issue(source, start=days["start"], end=days["end"], request="first", clip=(0.0, 3.25))
+    load.forget("m1")
 
 
 def answers(house: House, who: str) -> dict[str, Any]:
@@ -110,6 +110,16 @@ def test_owner_and_auditor_see_all_of_it(house: House, who: str) -> None:
     assert all(entry["cost"] for entry in entries)
     assert {"ana/anas", "ben/bens", "owner:olga/olgas"} <= {entry["request"] for entry in entries}
     assert "ben/bens" in house.get(who, "/datasets/meters/chain").text
+
+
+@pytest.mark.parametrize("who", ["ana", "olga", "eve"])
+def test_steps_of_a_lifetime_series_are_not_shown_and_its_issues_are_releases(house: House, who: str) -> None:
+    """A step without an issue would tell that somebody was forgotten."""
+    assert house.get(who, "/streams").json() == []
+    assert house.get(who, "/streams/load").status_code == 404
+    assert house.get(who, "/streams/load/events?wait=0").status_code == 404
+    requests = {release["request"] for release in house.get(who, "/datasets/meters/releases").json()}
+    assert ("first" in requests) == (who != "ana")  # releases are not shared here
 
 
 def test_a_refused_plan_tells_the_whole_and_nobody(house: House) -> None:

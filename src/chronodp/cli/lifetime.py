@@ -52,9 +52,6 @@ def issue(
         tuple[float, float] | None, typer.Option(help="Other clipping bounds in this issue: lowest and highest value.")
     ] = None,
     at_most: Annotated[int | None, typer.Option(help="Another number of rows of one person in this issue.")] = None,
-    again: Annotated[
-        str | None, typer.Option(help="The request that this one corrects, of a series opened with --reissues.")
-    ] = None,
     out: Out = None,
     page: PageFile = None,
     level: Level = 0.95,
@@ -75,7 +72,7 @@ def issue(
     """
     written = out or []
     check_places(written, page, level)
-    terms: dict[str, Any] = {"start": start, "end": end, "clip": clip, "at_most": at_most, "late": late, "again": again}
+    terms: dict[str, Any] = {"start": start, "end": end, "clip": clip, "at_most": at_most, "late": late}
     with existing_ledger(ledger, keys=keys) as opened:
         series = _resumed(opened, name, tally)
         check_form(series.design.issue(name, **terms).table.cells, written, as_json=as_json)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,19 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_life", "plan_life"]
 
-Pays = Annotated[
-    str | None,
-    typer.Option(
-        help="`own`: each person pays for what they add; `share`: everyone who counts pays the same. If not given: "
-        "`own` where it costs no more."
-    ),
-]
-Reissues = Annotated[int, typer.Option(help="How often each issue may be corrected, paid for now.")]
-Stagger = Annotated[
-    bool,
-    typer.Option("--stagger", help="People of the first issue reach their limit one after another, not all at once."),
-]
-
 # What an option means where a life is bought: all issues, not one release.
 _FOR_EVER: dict[str, Any] = {
     "data": Annotated[str | None, typer.Argument(hidden=True)],  # refused in words
@@ -46,9 +33,7 @@ _FOR_EVER: dict[str, Any] = {
 
 
 @asking(**_FOR_EVER)
-def plan_life(
-    *, asked: Asked, pays: Pays = None, reissues: Reissues = 0, stagger: Stagger = False, as_json: Json = False
-) -> None:
+def plan_life(*, asked: Asked, as_json: Json = False) -> None:
     """Show what a series would protect, its cost and its error, beside other choices. Free: no data is read.
 
     **Examples**
@@ -58,7 +43,7 @@ def plan_life(
 
     `chronodp lifetime plan --config load.toml --max-periods 600`
     """
-    made = _planned(asked, pays, reissues, stagger=stagger)
+    made = _planned(asked)
     if as_json:
         print_json(_content(made), indent=2)
     else:
@@ -73,9 +58,6 @@ def open_life(
     name: SeriesName,
     tally: TallyFolder,
     analyst: Analyst = "",
-    pays: Pays = None,
-    reissues: Reissues = 0,
-    stagger: Stagger = False,
     as_json: Json = False,
     ledger: Address = "budget.db",
     keys: Keys = None,
@@ -92,7 +74,7 @@ def open_life(
     """
     from chronodp.ledger import Ledger
 
-    made = _planned(asked, pays, reissues, stagger=stagger)
+    made = _planned(asked)
     with Ledger(ledger, keys=keys) as opened:
         made.open(opened, dataset=dataset, name=name, tally=tally, analyst=analyst)
     if as_json:
@@ -105,7 +87,7 @@ def open_life(
     console.print("Keep the folder of the tally as you keep the ledger: without it the series ends.")
 
 
-def _planned(asked: Asked, pays: str | None, reissues: int, *, stagger: bool) -> LifetimePlan[Lifetime]:
+def _planned(asked: Asked) -> LifetimePlan[Lifetime]:
     """Return the plan of a series that asks this question for ever."""
     given = asked.options
     if given.get("data") is not None:
@@ -124,17 +106,7 @@ def _planned(asked: Asked, pays: str | None, reissues: int, *, stagger: bool) ->
         epsilon=asked.needed("epsilon"),
         delta=given.get("delta", 0.0),
         max_periods=asked.needed("max_periods"),
-        pays=_named(pays),
-        reissues=reissues,
-        stagger=stagger,
     )
-
-
-def _named(pays: str | None) -> Literal["own", "share"] | None:
-    match pays:
-        case None | "own" | "share":
-            return pays
-    raise InvalidArgument("pays", pays, "own or share")
 
 
 def _content(made: LifetimePlan[Lifetime]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self, runtime_checkable
 
 from chronodp.dataset.records import Records
-from chronodp.engines import Booked, Engine, OwnPrice, Progress, Tally, WholePrice
+from chronodp.engines import Booked, Engine, Progress, Tally, WholePrice
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.ledger import Ledger
 from chronodp.lifetime import LifetimeDesign, LifetimePlan, LifetimeSeries, make_lifetime_plan
@@ -125,7 +125,7 @@ class Lifetime(LifetimeSeries):
         self,
         data: object,
         issue: Design,
-        price: OwnPrice | WholePrice,
+        price: WholePrice,
         tally: Tally,
         *,
         salt: str,

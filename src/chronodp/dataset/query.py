@@ -21,7 +21,6 @@ from chronodp.series import (
     Find,
     Found,
     Missing,
-    Pays,
     Places,
     Release,
     Table,
@@ -233,10 +232,6 @@ class Query(Generic[Planned_co]):
         epsilon: float,
         delta: float = 0.0,
         max_periods: int,
-        pays: Pays | None = None,
-        reissues: int = 0,
-        stagger: bool = False,
-        tuned_for: Workload | None = None,
     ) -> LifetimePlan[Lifetime]:
         """Return the plan of a series that is bought once, for `User`, and issued for ever. Free, and reads no data.
 
@@ -245,16 +240,9 @@ class Query(Generic[Planned_co]):
             delta: of that guarantee.
             max_periods: how many periods of one person count, ever: the longest stay to be covered. It takes the
                 place of the series' own limit.
-            pays: 'own' where each pays for what they add, 'share' where whoever counts pays as much as anybody; own
-                if not given where it costs nothing more.
-            reissues: how often each issue may be corrected, for nothing to those in it; paid for now.
-            stagger: let those in the first issue begin with a part of their life used, by a secret key.
-            tuned_for: what the error is made small for inside each issue, such as `RunningTotal`: noise may then be
-                shaped over its periods, and everybody pays whole shares. Single periods if not given.
         """
-        workload = EachPeriod() if tuned_for is None else tuned_for
-        terms = {"epsilon": epsilon, "delta": delta, "max_periods": max_periods, "pays": pays, "tuned_for": workload}
-        return lifetime_of(self.table, self.records.here(), self.unknown, reissues=reissues, stagger=stagger, **terms)
+        terms = {"epsilon": epsilon, "delta": delta, "max_periods": max_periods}
+        return lifetime_of(self.table, self.records.here(), self.unknown, **terms)
 
     @property
     def unknown(self) -> str:

@@ -20,7 +20,6 @@ from chronodp.engines import (
     LifeQuestion,
     LossesQuestion,
     MissingQuestion,
-    OwnPrice,
     Progress,
     Question,
     ReadingCheck,
@@ -167,7 +166,7 @@ class Records:
         return tuple(_in_blocks(part, design.table) for part in parts)
 
     def book(
-        self, design: Design, price: OwnPrice | WholePrice, tally: Tally, *, salt: str, key: str, progress: Progress
+        self, design: Design, price: WholePrice, tally: Tally, *, salt: str, key: str, progress: Progress
     ) -> tuple[tuple[Quanta, ...], Booked]:
         """Return the exact numbers of an issue as far as lives go, and what each person pays, which nobody may see."""
         if design.life is None:

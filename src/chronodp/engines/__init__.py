@@ -22,7 +22,6 @@ from chronodp.engines.lives import (
     LONGEST_LIFE as LONGEST_LIFE,
     Booked as Booked,
     LifeQuestion as LifeQuestion,
-    OwnPrice as OwnPrice,
     Tally as Tally,
     WholePrice as WholePrice,
     entry_of as entry_of,

@@ -21,7 +21,7 @@ from chronodp.engines.choice import Seeds
 from chronodp.engines.embedded_keys import Limits, gather_held_keys
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.kernel import Bounded, bound
-from chronodp.engines.lives import Booked, LifeQuestion, OwnPrice, Payers, Tally
+from chronodp.engines.lives import Booked, LifeQuestion, Payers, Tally
 from chronodp.engines.lives_kernel import Kept, keep
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
@@ -116,8 +116,7 @@ class DuckDB:
             answer, paid = Totals.none(question), Payers()
             for part, entries in self._lives(session, asked, tally, key, progress):
                 np.add.at(answer.sums, part.cells, part.totals)
-                if not isinstance(asked.price, OwnPrice):
-                    np.add.at(answer.people, part.cells, 1 if part.rows is None else question.weights(part.rows))
+                np.add.at(answer.people, part.cells, 1 if part.rows is None else question.weights(part.rows))
                 if question.squares is not None:
                     np.add.at(answer.squares, part.cells, question.square(part.totals))
                 paid.add(*entries, part.spent)

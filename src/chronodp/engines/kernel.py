@@ -25,7 +25,7 @@ from chronodp.engines.question import TALLIED, Question
 from chronodp.engines.stays import find_stays, runs_of
 from chronodp.errors import UnreadableSource
 
-__all__ = ["Bounded", "add_up", "beside", "bound", "in_runs", "lowest", "runs_of", "within_places"]
+__all__ = ["Bounded", "add_up", "beside", "bound", "lowest", "runs_of", "within_places"]
 
 
 _WORD = 64
@@ -171,7 +171,7 @@ def lowest(
     concerned = None if long.all() else np.repeat(long, lengths)
     limits = np.broadcast_to(limit, long.shape)[long]
     numbers, lengths = (numbers, lengths) if concerned is None else (numbers[concerned], lengths[long])
-    order = in_runs(numbers, who, lengths, seeds)
+    order = _in_runs(numbers, who, lengths, seeds)
     # Within a run no two are equal, so exactly its limit are at or below the last one kept.
     last = np.sort(order)[np.cumsum(lengths) - lengths + np.maximum(limits - 1, 0)]
     last[limits == 0] = -1
@@ -183,7 +183,7 @@ def lowest(
     return keep
 
 
-def in_runs(numbers: Words, who: Words, lengths: Words, seeds: Seeds) -> Words:
+def _in_runs(numbers: Words, who: Words, lengths: Words, seeds: Seeds) -> Words:
     """Return words that stand in the order of runs, and within a run in the order of its person in ``who``.
 
     Bits 30 … 0 are the priority, below 2^31 - 1; the bits above number the run. One sort orders all runs at once.

@@ -29,7 +29,6 @@ __all__ = [
     "Booked",
     "Digests",
     "LifeQuestion",
-    "OwnPrice",
     "Payers",
     "Tally",
     "WholePrice",
@@ -73,37 +72,6 @@ class WholePrice:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnPrice:
-    """Each kept total pays for what it adds: f pays ⌈|f| · times / over⌉, squared under Gaussian noise.
-
-    Periods are taken in the person's keyed order as long as the price of all of them together fits into the room; the
-    first that does not fit, and all after it, are left out.
-
-    Attributes:
-        times: of the quotient by which totals are made roots of prices.
-        over: what divides it.
-        squared: True under Gaussian noise, whose cost is a sum of squares; False under Laplace.
-    """
-
-    times: int
-    over: int
-    squared: bool
-
-    def __post_init__(self) -> None:
-        check_whole("times", self.times, most=2**31)
-        check_whole("over", self.over, most=LONGEST_LIFE)
-
-    def of(self, totals: Words) -> Words:
-        """Return the price of each total.
-
-        >>> OwnPrice(times=16, over=3, squared=True).of(np.array([-3, 0, 1, 2])).tolist()
-        [256, 0, 36, 121]
-        """
-        roots = -(-(np.abs(totals) * self.times) // self.over)
-        return roots * roots if self.squared else roots
-
-
-@dataclass(frozen=True, slots=True)
 class LifeQuestion:
     """A table of a series in which everyone has a life.
 
@@ -116,7 +84,7 @@ class LifeQuestion:
 
     question: Question
     life: int
-    price: WholePrice | OwnPrice
+    price: WholePrice
     salt: str = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -128,19 +96,8 @@ class LifeQuestion:
             raise InvalidArgument(
                 "question", "with other limits", "without max_periods, norm and window: a life limits"
             )
-        if isinstance(self.price, WholePrice) and len(self.price.prices) != len(asked.calendar):
+        if len(self.price.prices) != len(asked.calendar):
             raise InvalidArgument("prices", len(self.price.prices), f"one for each of {len(asked.calendar):,} periods")
-        if isinstance(self.price, OwnPrice):
-            if asked.rows is not None or asked.squares is not None:
-                raise InvalidArgument("price", "own", "used with totals only: rows are not weighted or squared")
-            reach = max(map(abs, asked.clip))
-            root = -(-reach * self.price.times // self.price.over)
-            most = asked.places if asked.max_places is None else min(asked.places, asked.max_places)
-            if (
-                reach * self.price.times > LONGEST_LIFE
-                or root ** (2 if self.price.squared else 1) * most > LONGEST_LIFE
-            ):
-                raise InvalidArgument("price", "own", f"at most {LONGEST_LIFE:,} of one person in a period")
 
     @property
     def chooses(self) -> bool:
@@ -166,7 +123,7 @@ class Booked:
     """The totals of a table and who paid what for them, which nobody may see.
 
     Attributes:
-        totals: of what counts. Where each total pays its `OwnPrice`, sums alone are paid for: people are all 0.
+        totals: of what counts.
         high: the first 64 bits of the entry of each one who paid, ascending.
         low: the last 64 bits, ascending where the first are equal.
         spent: what each of them paid in this table, above 0.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines.choice import Seeds, Words
-from chronodp.engines.kernel import add_up, beside, in_runs, lowest, runs_of, within_places
+from chronodp.engines.kernel import add_up, beside, lowest, runs_of, within_places
 from chronodp.engines.lives import LifeQuestion, WholePrice
 
 __all__ = ["Kept", "keep"]
@@ -63,11 +63,7 @@ def keep(
     visits = runs_of(persons * len(question.calendar) + periods)
     starts = visits[:-1]
     held = _Held(runs_of(persons[starts]), persons[starts], periods[starts], seeds, room)
-    if isinstance(asked.price, WholePrice):
-        fits, spent = held.whole(asked.price)
-    else:
-        prices = asked.price.of(totals)
-        fits, spent = held.own(np.add.reduceat(prices, starts) if len(starts) else prices)
+    fits, spent = held.whole(asked.price)
     if fits is not None:
         fits = np.repeat(fits, np.diff(visits))
         cells, totals = cells[fits], totals[fits]
@@ -92,33 +88,4 @@ class _Held:
         fits = lowest(self.runs, limits, self.periods, self.persons, self.seeds, np.zeros(len(self.room), dtype=bool))
         counted = np.minimum(np.diff(self.runs), limits)
         spent[who[counted > 0]] = price.of(counted[counted > 0])
-        return fits, spent
-
-    def own(self, prices: Words) -> tuple[NDArray[np.bool_] | None, Words]:
-        """Which periods fit where each has a price of its own, None if all do; and what everyone pays."""
-        starts, lengths = self.runs[:-1], np.diff(self.runs)
-        who, spent = self.persons[starts], np.zeros_like(self.room)
-        if not len(who):
-            return None, spent
-        # All of a person's periods fit if as many of the dearest would: nothing needs to be put in order, and no sum
-        # can leave 64 bits.
-        tight = np.maximum.reduceat(prices, starts) > self.room[who] // lengths
-        spent[who[~tight]] = np.add.reduceat(prices, starts)[~tight]
-        if not tight.any():
-            return None, spent
-        concerned = np.repeat(tight, lengths)
-        lengths, who = lengths[tight], who[tight]
-        ordered = np.argsort(in_runs(self.periods[concerned], who, lengths, self.seeds))
-        ends = np.cumsum(lengths)
-        paid = np.cumsum(prices[concerned][ordered])
-        paid -= np.repeat(np.concatenate(([0], paid[ends[:-1] - 1])), lengths)
-        # A price is at most 2^62, so the first sum in a run that leaves 64 bits is negative there: it does not fit
-        # either, and nothing after it does.
-        beyond = np.cumsum((paid < 0) | (paid > np.repeat(self.room[who], lengths)), dtype=np.int64)
-        beyond -= np.repeat(np.concatenate(([0], beyond[ends[:-1] - 1])), lengths)
-        fitting = beyond == 0
-        counted = np.add.reduceat(fitting.astype(np.int64), ends - lengths)
-        spent[who[counted > 0]] = paid[(ends - lengths + counted - 1)[counted > 0]]
-        fits = ~concerned
-        fits[np.flatnonzero(concerned)[ordered[fitting]]] = True
         return fits, spent

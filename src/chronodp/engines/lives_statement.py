@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from chronodp.engines.choice import priority_text
-from chronodp.engines.chosen import chosen_tables, exact_sum, keys_tables, text_of, within_limits
+from chronodp.engines.chosen import chosen_tables, keys_tables, text_of, within_limits
 from chronodp.engines.entries import entry_digits
-from chronodp.engines.lives import LifeQuestion, OwnPrice
+from chronodp.engines.lives import LifeQuestion
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, rows_select, whole
 from chronodp.engines.seeds import SEEDS, person_digest, seeds_of_digest
@@ -23,7 +23,7 @@ from chronodp.engines.statement import added_select
 
 __all__ = ["booked_totals_statement", "entries_statement", "kept_statement", "paid_statement"]
 
-_PAID = "paid"  # how many periods of a person count up to that of a cell, or what they pay for these
+_PAID = "paid"  # how many periods of a person count up to that of a cell
 
 
 def entries_statement(asked: LifeQuestion, parts: Sequence[Part], *, dialect: str = "duckdb") -> str:
@@ -38,8 +38,7 @@ def entries_statement(asked: LifeQuestion, parts: Sequence[Part], *, dialect: st
 def kept_statement(asked: LifeQuestion, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
     """Return the text for the cells that are kept, given the table ``rooms_ (entry, room)``.
 
-    A room is how many periods are paid for, or the shares that are left where each total pays its own price. Whoever is
-    not in the table does not count.
+    A room is how many periods are paid for. Whoever is not in the table does not count.
     """
     question = asked.question
     names = ["cell", "total"] + ([] if question.rows is None else ["weight"])
@@ -49,7 +48,7 @@ def kept_statement(asked: LifeQuestion, parts: Sequence[Part], *, key: str, dial
     period: Term = exp.IntDiv(this=exp.column("cell"), expression=whole(question.places))
     place = priority_text(exp.paren(period), *SEEDS).as_("place_")
     roomed = exp.select("ordered.entry", "place_", "room", *names).from_("ordered")
-    paid = _paid(asked).as_(_PAID)
+    paid = _paid().as_(_PAID)
     tables = [
         *chosen_tables(question, parts, key, dialect),
         ("within", within),
@@ -70,7 +69,7 @@ def booked_totals_statement(asked: LifeQuestion, *, dialect: str = "duckdb") -> 
 
 
 def paid_statement(*, dialect: str = "duckdb") -> str:
-    """Return the text for what each one pays, or how many of their periods count, given the table ``kept_``."""
+    """Return the text for how many periods of each one count, given the table ``kept_``."""
     return (
         exp.select("entry", exp.Max(this=exp.column(_PAID)).as_(_PAID))
         .from_("kept_")
@@ -83,17 +82,7 @@ def _entry(dialect: str) -> exp.Alias:
     return exp.Alias(this=entry_digits(exp.column("salt"), dialect), alias=exp.to_identifier("entry"))
 
 
-def _paid(asked: LifeQuestion) -> Term:
+def _paid() -> Term:
     """What is paid for with a cell's period and all before it: all cells of a period have one place in the order."""
     over = exp.Order(expressions=[exp.Ordered(this=exp.column("place_"))])
-    counted: Term = exp.Anonymous(this="DENSE_RANK")
-    if isinstance(asked.price, OwnPrice):
-        counted = exact_sum(_own_price(asked.price))  # periods of a person may exceed 64 bits together
-    return exp.Window(this=counted, partition_by=[exp.column("entry")], order=over)
-
-
-def _own_price(price: OwnPrice) -> Term:
-    """The formula of `OwnPrice.of`: what is divided is at most 2^63 - 1, and so is no square more."""
-    size = exp.Abs(this=exp.column("total"))
-    root = exp.IntDiv(this=exp.paren(size * whole(price.times) + whole(price.over - 1)), expression=whole(price.over))
-    return exp.paren(root) * exp.paren(root.copy()) if price.squared else root
+    return exp.Window(this=exp.Anonymous(this="DENSE_RANK"), partition_by=[exp.column("entry")], order=over)

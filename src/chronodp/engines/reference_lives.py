@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from chronodp.engines.choice import priority, seeds_of
-from chronodp.engines.lives import Booked, LifeQuestion, OwnPrice, Tally, WholePrice, entry_of
+from chronodp.engines.lives import Booked, LifeQuestion, Tally, WholePrice, entry_of
 from chronodp.engines.question import Question
 from chronodp.engines.reference_cells import PersonCell, Record, chosen_cells, counted_rows, held_cells
 from chronodp.engines.totals import Totals
@@ -29,8 +29,6 @@ def reference_book(records: Iterable[Record], asked: LifeQuestion, tally: Tally,
     for (person, period, place), total in kept.items():
         cell = period * question.places + place
         totals.sums[cell] += total
-        if isinstance(asked.price, OwnPrice):
-            continue  # it pays for what is added, and not for being there
         totals.people[cell] += 1 if question.rows is None else min(rows[person, period, place], question.rows)
         if question.squares is not None:
             totals.squares[cell] += (2 * total - low - high) ** 2 // 2**question.squares
@@ -59,24 +57,19 @@ def reference_kept(
         room = max(0, asked.life - int(tally.used(high, low)[0]))
         seeds = seeds_of(key, person)
         in_order = sorted(visited, key=lambda period, seeds=seeds: priority(period, seeds))  # type: ignore[misc]
-        counted, spent[person] = _fitting([visited[period] for period in in_order], room, asked.price)
+        counted, spent[person] = _fitting(len(in_order), room, asked.price)
         for period in in_order[:counted]:
             kept |= {(person, period, place): total for place, total in visited[period].items()}
     return kept, spent
 
 
-def _fitting(periods: list[dict[int, int]], room: int, price: WholePrice | OwnPrice) -> tuple[int, int]:
-    """Return how many of the first periods a room pays for, and what they take."""
-    counted = paid = together = 0
-    for number, totals in enumerate(periods):
-        if isinstance(price, WholePrice):
-            together = price.prices[number]
-        else:
-            roots = [-(-abs(total) * price.times // price.over) for total in totals.values()]
-            together += sum(root**2 if price.squared else root for root in roots)
+def _fitting(periods: int, room: int, price: WholePrice) -> tuple[int, int]:
+    """Return how many of so many periods a room pays for, and what they take."""
+    counted = paid = 0
+    for number, together in enumerate(price.prices[:periods], 1):
         if together > room:
             break
-        counted, paid = number + 1, together
+        counted, paid = number, together
     return counted, paid
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 
-__all__ = ["Entries", "Overlay", "merge", "nobody", "used_by"]
+__all__ = ["Entries", "merge", "nobody", "used_by"]
 
 Words = NDArray[np.int64]
 Digests = NDArray[np.uint64]
@@ -100,26 +100,6 @@ def merge(held: Entries, added: Entries, life: int) -> Entries:
         np.insert(held.low, at, added.low[new]),
         np.insert(spent, at, paid[new]),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Overlay:
-    """A tally with what was paid since in the same issue: what a second table of it may still take.
-
-    Attributes:
-        held: what stands in the tally.
-        added: what was paid beyond.
-        life: the shares of a whole life.
-    """
-
-    held: Entries = field(repr=False)
-    added: Entries = field(repr=False)
-    life: int
-
-    def used(self, high: Digests, low: Digests) -> Words:
-        """Return the shares that each entry has used."""
-        before = used_by(self.held, high, low)
-        return before + np.minimum(used_by(self.added, high, low), self.life - before)
 
 
 def _places(held: Entries, high: Digests, low: Digests) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

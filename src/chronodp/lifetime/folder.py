@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,7 +32,6 @@ __all__ = [
     "Listing",
     "Missing",
     "base_path",
-    "check_folder",
     "check_owner",
     "find_chain",
     "keep_name",
@@ -51,7 +49,6 @@ MARK = "announced"
 SERIES = "series"
 """The name of the file that tells whose folder it is."""
 
-_LEAST = 2**20  # bytes that must be left for a segment and its mark
 _ABANDONED = 86_400.0  # seconds since the last write to a file that never got its name
 _FILE = re.compile(r"(\d{12})\.(?:([0-9a-f]{8})\.)?(segment|base|new)")
 
@@ -185,19 +182,6 @@ def check_owner(folder: Path, series: str, name: str) -> None:
             f"the folder {folder.name!r} is not that of the tally of {name!r}: it is another series', or its file "
             f"{SERIES!r} is missing or was changed. Name the right folder, put the newest copy of it back, or rebuild "
             "it from the tables; nothing was released"
-        )
-
-
-def check_folder(folder: Path, name: str) -> None:
-    """Raise unless files can be added to a tally now, as far as can be seen without adding one."""
-    try:
-        room = shutil.disk_usage(folder).free
-        writable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-    except OSError:
-        room, writable = 0, False
-    if not writable or room < _LEAST:
-        raise LedgerUnavailable(
-            f"the folder of the tally of {name!r} is missing, read-only or on a full disk; nothing was released"
         )
 
 

@@ -88,14 +88,12 @@ class KeptSeries:
 
         Files that a job left which died, or lost to another, are no part of it: nothing rests on them.
         """
-        tally, _, _ = self._stands()
-        if self._design.reissues:
-            tally.verify_merged()
+        self._stands()
 
     def compact(self) -> None:
-        """Merge the files of the tally into one, which is quicker to read; with reissues bought, all are kept."""
-        tally, stored, memory = self._stands()
-        tally.compact(keep=stored.step if memory.design.reissues else 0)
+        """Merge the files of the tally into one, which is quicker to read."""
+        tally, _, _ = self._stands()
+        tally.compact()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r}, dataset={self._dataset!r})"

@@ -56,19 +56,14 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The public side of a step: the request of an issue, which one it corrects, and what it asks if not the usual.
-
-    Of an event nothing.
-    """
+    """The public side of a step: the request of an issue, and what it asks if not the usual; of an event nothing."""
 
     request: str | None = None
-    again: str | None = None
     asked: str | None = None
 
     def to_text(self) -> str:
         """Return what the ledger keeps of it."""
-        told = [self.request, self.again]
-        return json.dumps(told if self.asked is None else [*told, self.asked])
+        return json.dumps([self.request] if self.asked is None else [self.request, self.asked])
 
     @classmethod
     def from_text(cls, text: str) -> Self:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 
-from chronodp.lifetime.entries import Words
+from chronodp.lifetime.entries import Digests, Words
 from chronodp.lifetime.tally import LifeTally
 from chronodp.privacy import labelled
 
-__all__ = ["LifetimeDiagnosis", "lives_of"]
+__all__ = ["LifetimeDiagnosis", "Watched", "lives_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,25 @@ class LifetimeDiagnosis:
         return "FOR THE OWNER ONLY: these figures are not private, and nothing may be chosen by them.\n" + labelled(
             rows
         )
+
+
+@dataclass(slots=True, eq=False)
+class Watched:
+    """A tally that counts whom it was asked about, for the owner alone."""
+
+    tally: LifeTally = field(repr=False)
+    asked: list[tuple[Digests, Digests]] = field(default_factory=list, repr=False)
+
+    def used(self, high: Digests, low: Digests) -> Words:
+        """Return the shares that each entry has used."""
+        self.asked.append((high, low))
+        return self.tally.used(high, low)
+
+    def people(self) -> Words:
+        """Return what each one asked about has used, each once."""
+        both = [np.stack(pair, axis=1) for pair in self.asked]
+        once = np.unique(np.concatenate(both or [np.zeros((0, 2), np.uint64)]), axis=0)
+        return self.tally.used(once[:, 0].copy(), once[:, 1].copy())
 
 
 def lives_of(tally: LifeTally, old: tuple[int, int], new: tuple[int, int], *, squared: bool) -> float:

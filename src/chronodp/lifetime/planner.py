@@ -12,24 +12,12 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.lifetime.design import LifetimeDesign, check_table_of_lives
 from chronodp.lifetime.series import LifetimeSeries
-from chronodp.lifetime.shaped import LONGEST_ISSUE, InsideShape, is_shaped, shaped_design
-from chronodp.lifetime.shares import MOST_PERIODS, life_of, life_sensitivities, own_costs_the_same
+from chronodp.lifetime.shares import MOST_PERIODS, life_of, life_sensitivities
 from chronodp.lifetime.words import YEARS, describe_lifetime, periods_in, years_of
 from chronodp.postprocess import Law
-from chronodp.privacy import Claim, check_delta, check_epsilon, check_fraction, check_whole, check_word, labelled
+from chronodp.privacy import Claim, check_delta, check_epsilon, check_fraction, check_whole, labelled
 from chronodp.report import Line, series_figure
-from chronodp.series import (
-    Count,
-    Design,
-    EachPeriod,
-    Pays,
-    Table,
-    Workload,
-    calibrated,
-    check_drawable,
-    half_width,
-    release_shapes,
-)
+from chronodp.series import Design, EachPeriod, Table, calibrated, check_drawable, half_width
 from chronodp.series.shapes import White
 
 if TYPE_CHECKING:
@@ -48,13 +36,11 @@ class LifetimePlan(Generic[Opened]):
     Attributes:
         design: everything public about it.
         delta: the delta that was asked for.
-        other: an issue with white noise at the same price if it is shaped here, and the best that is shaped if not.
     """
 
     design: LifetimeDesign
     delta: float
     _open: Callable[..., Opened] = field(repr=False)
-    other: Design | None = None
 
     @property
     def claim(self) -> Claim:
@@ -78,7 +64,6 @@ class LifetimePlan(Generic[Opened]):
                     "years": years_of(design.calendar.every, periods),
                     "max_periods": periods,
                     "noise": noise.law,
-                    "shape": str(design.base.shape),
                     "scale": noise.scale,
                     "half_width": half_width(design.base, 0.95),
                     "stops": periods + 1,
@@ -115,9 +100,8 @@ class LifetimePlan(Generic[Opened]):
         lives = []
         for periods in sorted(count for count in counts if count <= most):
             base = self.design.base
-            terms = (base.epsilon, self.delta, base.tuned_for, self.design.pays, self.design.reissues)
             try:
-                base, life = _best(base.table, periods, *terms)[0]
+                base, life = _best(base.table, periods, base.epsilon, self.delta)
             except InvalidArgument:  # noise that cannot be drawn is no alternative
                 continue
             lives.append(replace(self.design, base=base, max_periods=periods, life=life))
@@ -127,11 +111,11 @@ class LifetimePlan(Generic[Opened]):
         return f"LifetimePlan({self.design.base.table.released}; {self.design.max_periods:,} periods of a life)"
 
     def __str__(self) -> str:
-        return labelled(describe_lifetime(self.design, self.delta, self.other))
+        return labelled(describe_lifetime(self.design, self.delta))
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        facts = describe_lifetime(self.design, self.delta, self.other)
+        facts = describe_lifetime(self.design, self.delta)
         table = self.alternatives.to_html(index=False, escape=True, border=0, float_format="{:.4g}".format)
         return f"<div>{facts_html(facts)}{scrolled(table)}</div>"
 
@@ -144,10 +128,6 @@ def make_lifetime_plan(
     epsilon: float,
     delta: float,
     max_periods: int,
-    pays: Pays | None,
-    reissues: int,
-    stagger: bool,
-    tuned_for: Workload,
     opens: Callable[..., Opened],
 ) -> LifetimePlan[Opened]:
     """Return the plan with the least error. Free, and reads no data."""
@@ -155,37 +135,16 @@ def make_lifetime_plan(
     check_delta(delta)
     check_table_of_lives(table)
     check_whole("max_periods", max_periods, most=MOST_PERIODS // table.max_places)
-    check_whole("reissues", reissues, least=0, most=max(0, MOST_PERIODS // (table.max_places * max_periods) - 1))
-    if pays is not None:
-        check_word("pays", pays, ("own", "share"))
-    if pays == "own" and not isinstance(tuned_for, EachPeriod):
-        allowed = (
-            f"'share' or left out with tuned_for={tuned_for}: what totals add through shaped noise is not their size"
-        )
-        raise InvalidArgument("pays", "own", allowed)
-    paid = pays or _default(table, reissues, tuned_for)
-    ways = _best(table, max_periods, epsilon, delta, tuned_for, paid, reissues)
-    base, life = ways[0]
-    design = LifetimeDesign(base, time, user, max_periods, life, paid, reissues, stagger)
-    other = next((one for one, _ in ways if is_shaped(one) != is_shaped(base)), None)
-    return LifetimePlan(design, float(delta), opens, other)
+    base, life = _best(table, max_periods, epsilon, delta)
+    return LifetimePlan(LifetimeDesign(base, time, user, max_periods, life), float(delta), opens)
 
 
-def _default(table: Table, reissues: int, tuned_for: Workload) -> Pays:
-    """Return who pays what if nobody says: each for what they add where that costs the same and can be less."""
-    alike = isinstance(table.measure, Count) and table.measure.at_most == 1 and table.max_places == 1
-    shaped = not isinstance(tuned_for, EachPeriod)
-    return "share" if reissues or alike or shaped or not own_costs_the_same(table) else "own"
-
-
-def _best(
-    table: Table, periods: int, epsilon: float, delta: float, tuned_for: Workload, pays: Pays, reissues: int
-) -> list[tuple[Design, int]]:
-    """Return issues with noise that hides one person in all issues, that which errs least first, with their lives."""
+def _best(table: Table, periods: int, epsilon: float, delta: float) -> tuple[Design, int]:
+    """Return the issue with the least error whose noise hides one person in all issues, with its life."""
     issue = replace(table, max_periods=min(periods, table.horizon))
-    parts = life_sensitivities(issue, periods * (1 + reissues), pays)
+    parts = life_sensitivities(issue, periods)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
-    found: list[tuple[Design, int]] = []
+    found: list[Design] = []
     refused = []
     for law in laws:
         scales = calibrated(law, parts, epsilon=epsilon, delta=delta)
@@ -197,12 +156,8 @@ def _best(
             refused.append(error)
             continue
         spent = float(delta) if law == "gaussian" else 0.0
-        white = Design(issue, noises, epsilon, spent, tuned_for, White())
-        found.append((white, life_of(issue, law, periods)))
-        if law == "gaussian" and issue.horizon <= LONGEST_ISSUE:
-            shapes = (shape for shape in release_shapes(issue, law, tuned_for) if isinstance(shape, InsideShape))
-            made = (shaped_design(white, shape, periods=periods, reissues=reissues) for shape in shapes)
-            found += [one for one in made if one is not None]
+        found.append(Design(issue, noises, epsilon, spent, EachPeriod(), White()))
     if not found:
         raise refused[-1]
-    return sorted(found, key=lambda one: one[0].errors.rmse_mean)
+    best = min(found, key=lambda one: one.errors.rmse_mean)
+    return best, life_of(issue, best.law, periods)

@@ -1,20 +1,18 @@
-"""What anybody may know of a series, read from the ledger alone, and the mark that is left before it is told."""
+"""What anybody may know of a series, read from the ledger alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from chronodp.display import facts_html
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.lifetime.design import LifetimeDesign
 from chronodp.lifetime.memory import Memory, Step
-from chronodp.lifetime.tally import LifeTally
 from chronodp.lifetime.words import cliff
 from chronodp.privacy import Guarantee, Shown, counted, labelled
 from chronodp.series import full_periods
 
-__all__ = ["LifetimeStatus", "mark_told", "status_of"]
+__all__ = ["LifetimeStatus", "status_of"]
 
 _SEEDED = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise."
 
@@ -77,13 +75,3 @@ def status_of(ledger: Ledger, name: str) -> LifetimeStatus:
     requests = tuple(step.request for step in steps if step.request is not None)
     asked = tuple((step.request, step.asked) for step in steps if step.request is not None and step.asked is not None)
     return LifetimeStatus(name, stored.dataset, memory.design, requests, memory.seeded, asked)
-
-
-def mark_told(ledger: Ledger, name: str, *, tally: str | Path) -> None:
-    """Mark in a tally's folder how far its ledger has come, before an issue is told that another process stored.
-
-    That process may have died between its transaction and the mark. No entry of the tally is read.
-    """
-    stored = ledger.resume_stream(name)
-    life = Memory.from_bytes(stored.state, name).design.life
-    LifeTally(Path(tally), ledger.keys, stored.dataset, name, life).announce(stored.step)

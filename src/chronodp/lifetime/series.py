@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from chronodp.display import shown
-from chronodp.engines import Booked, OwnPrice, Progress, Tally, WholePrice
+from chronodp.engines import Booked, Progress, Tally, WholePrice
 from chronodp.errors import InvalidArgument, StreamConflict
 from chronodp.ledger import Fulfilled, Ledger, StreamState, Written, check_ledger, check_name
 from chronodp.lifetime.design import LifetimeDesign
@@ -23,9 +23,8 @@ from chronodp.lifetime.entries import Entries
 from chronodp.lifetime.events import read_events
 from chronodp.lifetime.kept import TRIES, KeptSeries
 from chronodp.lifetime.memory import Memory, Step
-from chronodp.lifetime.owner import LifetimeDiagnosis
+from chronodp.lifetime.owner import LifetimeDiagnosis, Watched
 from chronodp.lifetime.rebuilding import rebuild
-from chronodp.lifetime.rooms import AsItStands, Corrected, Room, Staggered, Watched
 from chronodp.lifetime.segments import BEGINNING
 from chronodp.lifetime.tally import LifeTally
 from chronodp.lifetime.words import issue_takes
@@ -96,7 +95,6 @@ class LifetimeSeries(KeptSeries, ABC):
         end: Any,
         request: str,
         late: bool = False,
-        again: str | None = None,
         clip: tuple[float, float] | None = None,
         at_most: int | None = None,
         ask: object = None,
@@ -116,7 +114,6 @@ class LifetimeSeries(KeptSeries, ABC):
             request: an id of your choice, once for each issue.
             late: whether these are rows that came after the issue of their periods, and they alone: they are clipped by
                 themselves, and add to what was issued before.
-            again: the request of an issue that this one corrects; ``reissues`` must have been bought.
             clip: of a sum, another clip than the series was opened with; noise stays, and it takes more shares, or
                 fewer. See `takes`.
             at_most: of a count, another number of rows of one person in a period; likewise.
@@ -131,9 +128,7 @@ class LifetimeSeries(KeptSeries, ABC):
         check_name("request", request)
         check_flag("late", late)
         bits = check_entropy(entropy)
-        if again is not None:
-            check_name("again", again)
-        terms = {"start": start, "end": end, "clip": clip, "at_most": at_most, "late": late, "again": again}
+        terms = {"start": start, "end": end, "clip": clip, "at_most": at_most, "late": late}
         asked = None if ask is None else self._table(ask)
         design = self._design.issue(self._name, asked=asked, takes=takes, **terms)
         identity = dump(design)
@@ -183,8 +178,7 @@ class LifetimeSeries(KeptSeries, ABC):
                 request = steps[number - 1].request
                 if request is None:
                     return events[number]
-                design, before = self._design_of(request), steps[: number - 1]
-                return self._paid(tables[request], design, request, tally, before, tell)[1]
+                return self._paid(tables[request], self._design_of(request), request, tally, tell)[1]
 
             rebuild(self._tally(), stored.step, memory.head, entries)
 
@@ -205,7 +199,7 @@ class LifetimeSeries(KeptSeries, ABC):
         self,
         data: object,
         issue: Design,
-        price: OwnPrice | WholePrice,
+        price: WholePrice,
         tally: Tally,
         *,
         salt: str,
@@ -213,12 +207,6 @@ class LifetimeSeries(KeptSeries, ABC):
         progress: Progress,
     ) -> tuple[tuple[Quanta, ...], Booked]:
         """Return the exact numbers of a table as far as lives go, and what each person pays. Nobody may see either."""
-
-    def _pause(self) -> None:  # most series do not wait
-        """Be called when an issue is booked on disk, and before anything of it is drawn, committed or told.
-
-        So far it took as long as there are rows and people, which nobody may know: a curator waits here.
-        """
 
     def _issued(
         self, data: object, design: Design, request: str, identity: str, entropy: Entropy, progress: Progress
@@ -228,7 +216,7 @@ class LifetimeSeries(KeptSeries, ABC):
         tally, stored, memory = self._stands()
         steps = self._steps(stored.step)
         with owner_warned():
-            numbers, paid = self._paid(data, design, request, tally, steps, progress)
+            numbers, paid = self._paid(data, design, request, tally, progress)
         head = tally.write(stored.step + 1, paid)
         seeded = memory.seeded or entropy.seeded
         after = replace(memory, issues=memory.issues + 1, head=head, seeded=seeded)
@@ -238,7 +226,6 @@ class LifetimeSeries(KeptSeries, ABC):
         def produce() -> tuple[Written, Certificate]:
             return draw_release(numbered, numbers, entropy), certificate_of(numbered, seeded=seeded)
 
-        self._pause()
         claim = numbered.claim
         state, fulfilled = self._ledger.issue(
             stored,
@@ -247,43 +234,20 @@ class LifetimeSeries(KeptSeries, ABC):
             cost=claim.cost,
             unit=claim.unit,
             state=after.to_bytes(),
-            value=Step(request, life.again, design.table.released if life.asks is not None else None).to_text(),
+            value=Step(request, design.table.released if life.asks is not None else None).to_text(),
             produce=produce,
         )
         tally.announce(state.step)
         return _released(fulfilled)
 
     def _paid(
-        self, data: object, design: Design, request: str, tally: LifeTally, steps: Sequence[Step], progress: Progress
+        self, data: object, design: Design, request: str, tally: LifeTally, progress: Progress
     ) -> tuple[tuple[Quanta, ...], Entries]:
         """Return the exact numbers of an issue and what is added to the tally: from the same kept cells."""
-        life = _life_of(design)
-        room = self._room(design, tally, steps)
-        # A correction takes the periods of a person in the same order as what it corrects.
-        key = self._ledger.keys.derive("lifetime periods", self._dataset, self._name, life.again or request).hex()
+        key = self._ledger.keys.derive("lifetime periods", self._dataset, self._name, request).hex()
         price = self._design.price(design)
-        numbers, booked = self._book(data, design, price, room, salt=self._salt, key=key, progress=progress)
-        return numbers, room.paid(booked)
-
-    def _room(self, design: Design, tally: LifeTally, steps: Sequence[Step]) -> Room:
-        """Return the tally as an issue after some steps sees it; what is refused here hangs on public facts alone."""
-        again = _life_of(design).again
-        if again is not None:
-            firsts = [number for number, step in enumerate(steps, 1) if (step.request, step.again) == (again, None)]
-            if not firsts:
-                raise InvalidArgument("again", again, "the request of an earlier issue, which corrects no other")
-            first = self._design_of(again)
-            if (first.table, _life_of(first).takes) != (design.table, _life_of(design).takes):
-                raise InvalidArgument("again", again, "an issue of the same periods with the same bounds")
-            later = [number for number, step in enumerate(steps, 1) if step.again == again]
-            if len(later) >= self._design.reissues:
-                allowed = f"corrected less than {self._design.reissues:,} times so far: no more were bought"
-                raise InvalidArgument("again", again, allowed)
-            events = [number for number, step in enumerate(steps, 1) if step.request is None]
-            return Corrected.of(tally, (*firsts, *later), events)
-        if self._design.stagger and all(step.request is None for step in steps):
-            return Staggered(tally, self._design.max_periods, self._design.life // self._design.max_periods)
-        return AsItStands(tally)
+        numbers, booked = self._book(data, design, price, tally, salt=self._salt, key=key, progress=progress)
+        return numbers, Entries(booked.high, booked.low, booked.spent)
 
 
 def _life_of(design: Design) -> Life:

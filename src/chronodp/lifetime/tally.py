@@ -15,7 +15,7 @@ from pathlib import Path
 from chronodp.engines import LONGEST_LIFE
 from chronodp.errors import InvalidArgument, LedgerSetBack, StreamConflict
 from chronodp.ledger import FileWitness, Keys, check_name
-from chronodp.lifetime.entries import Digests, Entries, Overlay, Words, merge, nobody, used_by
+from chronodp.lifetime.entries import Digests, Entries, Words, merge, nobody, used_by
 from chronodp.lifetime.folder import (
     MARK,
     Found,
@@ -167,10 +167,6 @@ class LifeTally:
         """Return the shares that each entry has used, by the first and the last 64 bits of it; 0 if it is unknown."""
         return used_by(self._verified, high, low)
 
-    def over(self, added: Entries) -> Overlay:
-        """Return the tally as it stands where these were paid too, for a second table of the same issue."""
-        return Overlay(self._verified, added, self._life)
-
     def people(self) -> Entries:
         """Return what everyone has used: for the owner alone, and for nothing that is published."""
         return self._verified
@@ -206,12 +202,11 @@ class LifeTally:
             self._unmerged.append(written.entries)  # until somebody asks: most processes end here
             self._step, self._head, self._written = step, written.head, None
 
-    def compact(self, *, keep: int = 0) -> None:
-        """Merge all steps that were verified into one base, and remove the segments but the last ``keep`` of them.
+    def compact(self) -> None:
+        """Merge all steps that were verified into one base, and remove the segments.
 
         The base is whole and has its name before anything is removed: a crash leaves files that are not needed.
         """
-        check_whole("keep", keep, least=0)
         held = self._verified
         if self._step == 0:
             return
@@ -226,33 +221,11 @@ class LifeTally:
                 remove(path)
         self._reached("old base removed")
         for step, paths in listing.segments.items():
-            for path in paths if step <= self._step - keep else ():
+            for path in paths if step <= self._step else ():
                 remove(path)
                 self._reached("old segment removed")
         for path in listing.unfinished:
             remove_abandoned(path)
-
-    def verify_merged(self) -> None:
-        """Check the segments that are kept beside the base that holds them too: all of them, for corrections."""
-        _ = self._verified
-        listing = Listing.of(self._folder, self._name)
-        try:
-            for found in self._chain(listing, self._step, self._head, until=0):
-                if found.step <= listing.newest_base:
-                    self._entries(found)
-        except Missing as missing:
-            raise mismatch(self._name, missing.step, "is missing") from None
-
-    def entries_of(self, step: int) -> Entries:
-        """Return who paid what in one step, if its segment is still there."""
-        _ = self._verified
-        check_whole("step", step, most=self._step)
-        listing = Listing.of(self._folder, self._name)
-        try:
-            *_, found = self._chain(listing, self._step, self._head, until=step - 1)
-            return self._entries(found)
-        except Missing:
-            raise InvalidArgument("step", step, "one whose segment was not merged into a base") from None
 
     @property
     def _verified(self) -> Entries:

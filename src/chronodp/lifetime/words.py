@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from chronodp.lifetime.design import LifetimeDesign
-from chronodp.lifetime.shaped import is_shaped
 from chronodp.privacy import parse_every
-from chronodp.series import Design, Life, describe, every_of, half_width, so_many
+from chronodp.series import Design, describe, every_of, half_width, so_many
 
 __all__ = ["YEARS", "cliff", "describe_lifetime", "issue_takes", "periods_in", "years_of"]
 
@@ -45,8 +44,8 @@ def years_of(every: str, periods: int) -> float:
     return periods * count * _SECONDS[letter] / _YEAR
 
 
-def describe_lifetime(design: LifetimeDesign, delta: float, other: Design | None = None) -> list[tuple[str, str]]:
-    """Return the plan as labelled sentences, beside noise that is shaped where this is not, or the other way."""
+def describe_lifetime(design: LifetimeDesign, delta: float) -> list[tuple[str, str]]:
+    """Return the plan as labelled sentences."""
     calendar, table = design.calendar, design.base.table
     issue = design.issue("the series", start=calendar.start, end=calendar.end)
     life, every, who = issue.life, calendar.every, table.unit.called or "person"
@@ -60,11 +59,10 @@ def describe_lifetime(design: LifetimeDesign, delta: float, other: Design | None
         "Protects": f"{table.claimed}: {life.protects(who)}",
         "Price": f"{price}; paid once, when the series is opened",
         "Error": f"{said.pop('Error')}; the same in every issue",
-        **({} if other is None else {"Shape": _beside(design.base, other)}),
         "Life": f"{life.limit(every, who)}: {so_many(every, life.max_periods)} are {_years(every, life.max_periods)}",
         "Cliff": cliff(design),
         "Counted": life.counted(every, who),
-        "Pays": _pays(life, "a quarter" if issue.law == "gaussian" else "half of one"),
+        "Pays": "whoever counts in a period takes a whole share, whatever they add",
         "Ids": life.told_apart(who),
         "Instead": renewing(design, delta),
     }
@@ -85,13 +83,10 @@ def issue_takes(issue: Design) -> str:
 
 def cliff(design: LifetimeDesign) -> str:
     """Return when those who were there from the start stop counting: public, from the size of a life alone."""
-    earliest = ", at the earliest" if design.pays == "own" or is_shaped(design.base) else ""
     periods, every = design.max_periods, design.calendar.every
     stops = f"stop counting with issue {periods + 1:,}" if design.base.table.horizon == 1 else "stop counting"
     after = "" if design.base.table.horizon == 1 else f" after {so_many(every, periods)} of theirs"
-    if design.stagger:
-        earliest = "; they begin with a part of their life used, so that they stop one after another until then"
-    return f"those present since the first issue {stops}{after}{earliest}"
+    return f"those present since the first issue {stops}{after}"
 
 
 def renewing(design: LifetimeDesign, delta: float) -> str:
@@ -120,22 +115,3 @@ def _three(number: float) -> str:
 def _years(every: str, periods: int) -> str:
     years = years_of(every, periods)
     return "1 year" if years == 1 else f"{years:.3g} years"
-
-
-def _beside(base: Design, other: Design) -> str:
-    """Return how far noise of another shape would err for what the plan is tuned for."""
-    times, width = other.errors.rmse_mean / base.errors.rmse_mean, base.table.measure.error(half_width(other, 0.95))
-    first = f"{base.shape} inside an issue, fresh in each" if is_shaped(base) else f"{base.shape}"
-    return f"{first}; {other.shape} would err {times:.3g} times as much ({width} for {base.tuned_for}, at worst)"
-
-
-def _pays(life: Life, half: str) -> str:
-    if life.pays == "own":
-        text = f"each for what they add: a total at the bound takes a whole share, half as large a one {half}"
-    elif life.together is not None:
-        text = "whoever counts takes whole shares, more for periods of one issue than for as many of several"
-    else:
-        text = "whoever counts in a period takes a whole share, whatever they add"
-    if life.reissues:
-        text += f"; for which every issue may be corrected {life.reissues:,} times"
-    return text

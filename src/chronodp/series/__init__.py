@@ -31,7 +31,6 @@ from chronodp.series.found import Find, Found
 from chronodp.series.life import (
     Asks as Asks,
     Life as Life,
-    Pays as Pays,
     full_periods as full_periods,
     so_many as so_many,
 )
@@ -60,7 +59,6 @@ from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, Terms
 from chronodp.series.planner import (
     check_drawable as check_drawable,
     design_release as design_release,
-    release_shapes as release_shapes,
 )
 from chronodp.series.quantiles import (
     QuantileDesign as QuantileDesign,

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, TypeAlias
 
-from chronodp.errors import InvalidArgument
 from chronodp.privacy import (
     LATER,
     Cost,
@@ -19,14 +17,11 @@ from chronodp.privacy import (
     check_flag,
     check_text,
     check_whole,
-    check_word,
     document,
     words_of,
 )
 
-__all__ = ["Asks", "Life", "Pays", "full_periods", "so_many"]
-
-Pays: TypeAlias = Literal["own", "share"]
+__all__ = ["Asks", "Life", "full_periods", "so_many"]
 
 
 @document("asks")
@@ -59,15 +54,9 @@ class Life:
         user: the column that tells people apart.
         max_periods: how many full periods of one person count, ever.
         shares: of a whole life.
-        takes: the most shares that one counted period of this issue takes.
-        pays: 'share', where whoever counts pays as much as anybody; 'own', where each pays for what they add.
+        takes: how many of them one counted period of this issue takes.
         late: whether its rows are such as came after the issue of their periods.
-        reissues: how often the periods of an issue may be issued again for nothing to those who are in it.
-        stagger: whether those in the first issue begin with a part of their life used.
-        again: the request of the issue that this one corrects; None if it corrects none.
         issue: its number in the series, from 1; None while it is only planned.
-        together: what all periods of this issue take together, where its noise is shaped; None where each takes as
-            much as any.
         others: how many issues before this one asked other questions, which took of the same lives; None for none.
         asks: of an issue that asks another question than the series, whose noise hides less or more of a life.
     """
@@ -77,13 +66,8 @@ class Life:
     max_periods: int
     shares: int
     takes: int
-    pays: Pays
     late: bool = False
-    reissues: int = 0
-    stagger: bool = False
-    again: str | None = field(default=None, metadata=LATER)
     issue: int | None = field(default=None, metadata=LATER)
-    together: int | None = field(default=None, metadata=LATER)
     others: int | None = field(default=None, metadata=LATER)
     asks: Asks | None = field(default=None, metadata=LATER)
 
@@ -93,23 +77,16 @@ class Life:
         check_whole("max_periods", self.max_periods)
         check_whole("shares", self.shares, least=self.max_periods)
         check_whole("takes", self.takes)
-        check_word("pays", self.pays, ("own", "share"))
-        check_whole("reissues", self.reissues, least=0)
         check_flag("late", self.late)
-        check_flag("stagger", self.stagger)
         if self.issue is not None:
             check_whole("issue", self.issue)
-        if self.together is not None:
-            check_whole("together", self.together, least=self.takes)
         if self.others is not None:
             check_whole("others", self.others)
-        if self.again is not None and not self.reissues:
-            raise InvalidArgument("again", self.again, "left out: the series was bought without reissues")
 
     @property
     def taken(self) -> str:
         """What one counted period takes, in shares of which a life has as many as it has periods; 3 digits."""
-        return self._in_shares(self.takes)
+        return f"{float(Fraction(self.takes * self.max_periods, self.shares)):.3g}"
 
     def protects(self, who: str) -> str:
         """Return what is protected, in words."""
@@ -120,33 +97,21 @@ class Life:
         if self.asks is not None:
             own = f"{full_periods(self.asks.every, self.max_periods)} of what the series asks itself"
             return f"One {who} has a life of {self.max_periods:,} shares: {own}"
-        if self.together is not None:
-            all_of = so_many(every, self.max_periods)
-            return f"One {who} counts for {all_of} at least, and for more where few of them lie in one issue"
-        more = " (for more where theirs are small)" if self.pays == "own" else ""
-        return f"One {who} counts for at most {full_periods(every, self.max_periods)} ever{more}"
+        return f"One {who} counts for at most {full_periods(every, self.max_periods)} ever"
 
     def price(self, every: str) -> str:
         """Return what this issue takes of a life, in words."""
-        most = "at most " if self.pays == "own" else ""
-        if self.again is not None:
-            return f"a correction of {self.again!r}: nothing of those who are in it, {self.taken} shares of others"
-        if self.together is not None:
-            first = f"the first counted {words_of(every)} of an issue takes {self.taken}"
-            return f"{first}, all its periods together {self._in_shares(self.together)} of {self.max_periods:,} shares"
-        return f"a counted {words_of(every)} takes {most}{self.taken} of {self.max_periods:,} shares"
+        return f"a counted {words_of(every)} takes {self.taken} of {self.max_periods:,} shares"
 
     def counted(self, every: str, who: str) -> str:
         """Return of whom the numbers are, in words: whoever has used up their life is in none of them."""
         people, theirs = ("people", "their") if who == "person" else (f"every {who}", "its")
-        if self.pays == "own" or (self.together, self.others, self.asks) != (None, None, None):
+        if (self.others, self.asks) != (None, None):
             said = f"{people} until {theirs} life is used up"
             if self.others is not None:
                 said += f", of which {self.others:,} earlier issues with other questions took a part"
         else:
             said = f"{people} in {theirs} first {so_many(every, self.max_periods, 'counted')}"
-        if self.stagger:
-            said += "; those of the first issue began with a part of their life used, by a secret key"
         return f"{said}; rows that came late, clipped by themselves" if self.late else said
 
     def told_apart(self, who: str) -> str:
@@ -166,9 +131,6 @@ class Life:
             f"{number} of {self.name!r}{asks}. E{self.protects(who)[1:]}, at one price. {self.limit(every, who)}; "
             f"{self.price(every)}. Counted {verb} {self.counted(every, who)}. {self.told_apart(who)}"
         )
-
-    def _in_shares(self, quanta: int) -> str:
-        return f"{float(Fraction(quanta * self.max_periods, self.shares)):.3g}"
 
 
 def so_many(every: str, periods: int, kind: str = "") -> str:

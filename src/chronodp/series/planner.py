@@ -28,7 +28,7 @@ from chronodp.series.split import Split
 from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod, Hierarchy, RunningTotal, Workload
 
-__all__ = ["check_drawable", "check_law", "design_release", "release_shapes"]
+__all__ = ["check_drawable", "check_law", "design_release"]
 
 _MOST_FILTERED = 2**20  # cells up to which shapes without a recursion are quick
 
@@ -70,7 +70,7 @@ def design_release(
     designs: list[Design] = []
     refused: list[InvalidArgument] = []
     for way, law in itertools.product(table.ways, laws):
-        for shape in release_shapes(way, law, tuned_for):
+        for shape in _release_shapes(way, law, tuned_for):
             try:
                 noises = _noises(way, law, shape, epsilon, delta, within)
             except InvalidArgument as error:
@@ -105,7 +105,7 @@ def check_law(table: Table, delta: float) -> None:
         raise InvalidArgument("delta", delta, "above 0 with bound=Norm(...), an l2 norm: Laplace noise hides sums (l1)")
 
 
-def release_shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedShape]:
+def _release_shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedShape]:
     """Yield the shapes of noise that a table may be released with, white noise among them."""
     if table.measure.block is not None or table.measure.norm is not None:
         yield White()  # of a whole series scaled, the length seen through another shape is not bounded

@@ -28,7 +28,6 @@ from chronodp.service.routes import (
     asking,
     budgets,
     holds,
-    lifetimes,
     policies,
     publications,
     releases,
@@ -112,7 +111,7 @@ def _api_routes() -> tuple[BaseRoute, ...]:
     """Return the API's routes, which hang on no curator; FastAPI takes a fifth of a second to learn their shapes."""
     api = APIRouter()
     desk = (spending, publications, policies, holds, tokens)
-    for subject in (asking, releases, tables, budgets, lifetimes, streams, *desk, running):
+    for subject in (asking, releases, tables, budgets, streams, *desk, running):
         api.include_router(subject.router, prefix=PREFIX)
     return tuple(api.routes)
 

@@ -19,7 +19,7 @@ from chronodp.series.measures import Clip
 from chronodp.service.policy import Column, Dataset
 from chronodp.service.refusals import refuse
 
-__all__ = ["allowed_search", "check_bounds", "check_usual", "length_of", "usual_of"]
+__all__ = ["allowed_search", "check_bounds", "length_of", "usual_of"]
 
 _SPAN = 2.0**20  # how far below the widest clip one is looked for
 _LARGEST = 2.0**40  # the end of every search
@@ -79,7 +79,7 @@ def check_bounds(dataset: Dataset, table: Table, finds: Collection[str]) -> None
     if ends[0] < low or ends[1] > high:
         raise refuse(name, f"{ends[0]:g} to {ends[1]:g}", f"within {low:g} to {high:g}")
     if name == "clip" or measure.asked_quantiles:  # who looks at the bins of a tail means to leave others out
-        check_usual(usual_of(dataset, column, table), ends, length_of(dataset, table), name=name)
+        _check_usual(usual_of(dataset, column, table), ends, length_of(dataset, table), name=name)
 
 
 def _column_of(dataset: Dataset, table: Table) -> Column | None:
@@ -105,7 +105,7 @@ def _widest_clip(dataset: Dataset, column: Column, table: Table) -> Clip:
     )
 
 
-def check_usual(usual: float | None, ends: Clip, every: str, *, name: str = "clip") -> None:
+def _check_usual(usual: float | None, ends: Clip, every: str, *, name: str = "clip") -> None:
     """Raise if most people would have more, or less, than counts of them, by what the owner declared."""
     if usual is not None and not ends[0] <= usual <= ends[1]:
         raise refuse(

@@ -21,7 +21,6 @@ from chronodp.service.connecting import answered, connect, unreachable
 from chronodp.service.period_lengths import grid_within
 from chronodp.service.remote import Curated, RemoteSeries, dataset_path
 from chronodp.service.remote_desk import RemoteDesk
-from chronodp.service.remote_lifetime import RemoteLifetime
 
 if TYPE_CHECKING:
     import httpx
@@ -108,18 +107,6 @@ class Client:
         declared = about["reading"]
         reading: Reading | None = None if declared is None else load(declared, Reading)
         return RemoteSeries(calendar, unit, most, curated, reading, where=where, columns=columns)
-
-    def lifetimes(self, dataset: str) -> pandas.DataFrame:
-        """Return a dataset's lifetime series, one row each: bought once by the owner, and issued for ever."""
-        import pandas
-
-        columns = ["name", "what", "every", "epsilon", "delta", "max_periods", "pays", "half_width", "cliff", "may_ask"]
-        return pandas.DataFrame(self.call("GET", f"{dataset_path(dataset)}/lifetimes"), columns=columns)
-
-    def lifetime(self, dataset: str, name: str) -> RemoteLifetime:
-        """Return a lifetime series, to ask for its issues; ``print`` tells its terms, price, error and cliff."""
-        found = self.call("GET", f"{dataset_path(dataset)}/lifetimes/{quote(name, safe='')}")
-        return RemoteLifetime(self, found)
 
     def budget(self, dataset: str) -> dict[str, Any]:
         """Return what is spent and left: of the whole, and of your part."""

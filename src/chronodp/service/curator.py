@@ -13,18 +13,13 @@ from pathlib import Path
 from chronodp.errors import NotFound
 from chronodp.ledger import FileWitness, Ledger, StoredRelease, Transaction, check_name
 from chronodp.privacy import dump
-from chronodp.series import Design
-from chronodp.service.issue_rules import IssueAsked, allowed_issue, check_may_issue, claim_periods
-from chronodp.service.issued import IssueLog
 from chronodp.service.job import Job
 from chronodp.service.jobs import Jobs
-from chronodp.service.lifetimes import opened_design
 from chronodp.service.opening import open_budgets
 from chronodp.service.planning import AnyPlan, Planned, Plans, plan_question
 from chronodp.service.policy import Dataset, Policy
 from chronodp.service.question import QueryRequest
 from chronodp.service.tables import open_tables
-from chronodp.service.terms import LifetimeTerms
 from chronodp.service.tokens import Role
 
 __all__ = ["WITNESS", "Caller", "Curator"]
@@ -82,11 +77,10 @@ class Curator:
         self.ledger = Ledger(ledger, keys=keys, witness=elsewhere, timeout=timeout)
         self.store = open_tables(ledger, timeout=timeout)
         self.jobs = Jobs(self.store)
-        self.issues = IssueLog()
         self._plans = Plans()
 
     def open_budgets(self) -> None:
-        """Open every budget and lifetime series of the policy; the same again is a no-op, other terms are refused."""
+        """Open every budget of the policy; the same again is a no-op, other terms are refused."""
         open_budgets(self.ledger, self.policy)
 
     def datasets(self, caller: Caller) -> list[Dataset]:
@@ -154,51 +148,6 @@ class Curator:
         )
         if job.state == "failed" and self.goes_on(job):
             return self.jobs.reopen(job), False
-        return job, new
-
-    def lifetime(self, dataset: Dataset, name: str) -> LifetimeTerms:
-        """Return a lifetime series of a dataset, as the policy has it."""
-        if name not in dataset.lifetimes:
-            raise NotFound(
-                f"there is no lifetime series {name!r} of {dataset.name!r}",
-                argument="name",
-                mend="GET .../lifetimes lists them",
-            )
-        return dataset.lifetimes[name]
-
-    def issue_design(self, dataset: Dataset, asked: IssueAsked) -> Design:
-        """Return the design of an issue that the policy allows. Reads no data, and not what people have used."""
-        terms = self.lifetime(dataset, asked.lifetime)
-        return allowed_issue(dataset, terms, opened_design(self.ledger, dataset, terms.name), asked)
-
-    def submit_issue(
-        self, caller: Caller, dataset: Dataset, asked: IssueAsked, *, request: str, fresh: bool
-    ) -> tuple[Job, bool]:
-        """Put an issue on disk, to be made; return its job, and whether there was none before. Reads no data."""
-        terms = self.lifetime(dataset, asked.lifetime)
-        check_may_issue(terms, caller.analyst)
-        check_name("request", request)
-        name = caller.request(request)
-        check_name("request", name)
-        issue = self.issue_design(dataset, asked)
-
-        def admit(transaction: Transaction) -> None:
-            issued = {one.request: one.stretch for one in self.issues.of(self.ledger, terms.name)}
-            claim_periods(transaction, dataset.name, terms, issue, request=name, analyst=caller.analyst, issued=issued)
-
-        job, new = self.jobs.submit(
-            dataset.name,
-            name,
-            caller.analyst,
-            question=asked.model_dump_json(),
-            design=dump(issue),
-            whose=None if dataset.share else caller.request(""),
-            fresh=fresh,
-            admit=admit,
-            most=self.policy.running.waiting,
-        )
-        if job.state == "failed" and job.source == job.request:  # nothing was drawn or taken, so it may be tried again
-            return self.jobs.reopen(job, admit=admit), False
         return job, new
 
     def goes_on(self, job: Job) -> bool:

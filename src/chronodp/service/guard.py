@@ -1,7 +1,7 @@
 """What every request passes before any route sees it, and what every answer carries.
 
 Who asks, and how often, is looked at while only the head is read. Then bodies are limited in time, size and depth and
-must be JSON. Answers forbid scripts of others, frames and guesses at types. Section 10 of
+must be JSON. Answers forbid scripts of others, frames and guesses at types. Section 9 of
 ``docs/explanation/proofs/curator.md``, "The edge".
 
 What leaves when something fails is a number for the owner's log, as section 2 says of jobs.

@@ -174,13 +174,12 @@ class Jobs:
             )
             transaction.run("DELETE FROM service_workers WHERE seen < ?", (moment - 3_600_000_000,))
 
-    def let_go(self, worker: str, job: Job, *, pause: float = 0.0) -> None:
-        """Leave a job that could not be carried on to whoever looks next, after so many seconds."""
-        until = now() + int(pause * 1e6) if pause else 0
+    def let_go(self, worker: str, job: Job) -> None:
+        """Leave a job that could not be carried on to whoever looks next."""
         with self._store.transaction() as transaction:
             transaction.run(
-                "UPDATE service_jobs SET lease = ? WHERE id = ? AND worker = ? AND state = 'running'",
-                (until, job.id, worker),
+                "UPDATE service_jobs SET lease = 0 WHERE id = ? AND worker = ? AND state = 'running'",
+                (job.id, worker),
             )
 
     def put_back(self, worker: str, job: Job) -> None:
@@ -201,11 +200,10 @@ class Jobs:
             )
         return int(count)
 
-    def reopen(self, job: Job, *, admit: Callable[[Transaction], None] = lambda _: None) -> Job:
-        """Let a failed job wait again, if it is admitted: it goes on from what the ledger has of it."""
+    def reopen(self, job: Job) -> Job:
+        """Let a failed job wait again: it goes on from what the ledger has of it."""
         with self._store.transaction() as transaction:
             transaction.alone()
-            admit(transaction)
             transaction.run(
                 "UPDATE service_jobs SET state = 'waiting', lease = 0, ended = NULL, problem = NULL "
                 "WHERE id = ? AND state = 'failed'",

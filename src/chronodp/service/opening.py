@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chronodp.ledger import Budget, Ledger, Part, Wanted, open_all
-from chronodp.service.lifetimes import open_lifetimes
 from chronodp.service.made_once import budget_of
 from chronodp.service.policy import Allotment, Dataset, Policy
 
@@ -18,7 +17,7 @@ _TOGETHER = 1000  # budgets in a transaction: others who write wait for some ten
 
 
 def open_budgets(ledger: Ledger, policy: Policy) -> None:
-    """Open every budget and lifetime series of a policy; the same again is a no-op, other terms are refused."""
+    """Open every budget of a policy; the same again is a no-op, other terms are refused."""
     known = {(name, analyst): budget for name, analyst, budget in ledger.budgets(closed=False)}
     wanted = [
         _wanted(dataset, new=(name, "") not in known)
@@ -27,8 +26,6 @@ def open_budgets(ledger: Ledger, policy: Policy) -> None:
     ]
     for first in range(0, len(wanted), _TOGETHER):
         open_all(ledger, wanted[first : first + _TOGETHER])
-    for dataset in policy.datasets.values():
-        open_lifetimes(ledger, dataset)
 
 
 def _wanted(dataset: Dataset, *, new: bool) -> Wanted:

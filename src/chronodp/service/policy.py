@@ -16,7 +16,6 @@ from chronodp.series import ASKABLE, Discover, Find
 from chronodp.series.measures import Clip, Statistic
 from chronodp.service.edge import EdgeLimits
 from chronodp.service.period_lengths import grid_within, periods_covering
-from chronodp.service.terms import LifetimeTerms
 
 __all__ = [
     "EXPRESSION_FUNCTIONS",
@@ -155,7 +154,6 @@ class Dataset:
         share: whether analysts see each other's releases, and get them again for nothing.
         reading: how cells are written.
         reserve: the part of the whole budget's delta for failures, which finding keys needs; None for none.
-        lifetimes: series that are bought once and issued for ever.
         other_people: whether the owner says that it is about other people than any dataset that reads the same files.
     """
 
@@ -179,7 +177,6 @@ class Dataset:
     share: bool
     reading: Reading = field(default_factory=Reading)
     reserve: float | None = None
-    lifetimes: Mapping[str, LifetimeTerms] = field(default_factory=dict)
     other_people: bool = False
 
     def most_periods(self, every: str) -> int | None:
@@ -197,11 +194,6 @@ class Dataset:
         if declared is None:
             declared = periods_covering(self.calendar, self.max_periods[self.calendar.every], grid)
         return min(declared, len(grid))
-
-    def usual_in(self, terms: LifetimeTerms) -> float | None:
-        """Return what one person usually has in a period of a lifetime series; None where that is not declared."""
-        column = self.columns.get(str(terms.measure.get("column")))
-        return None if column is None or (terms.max_groups or 1) > 1 else column.usual.get(terms.every)
 
     def series(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from chronodp.service.made_once import budget_of, calendar_of, check_countable
 from chronodp.service.policy import Allotment, Allowed, Column, Dataset, Discoverable, Policy, RunLimits
 from chronodp.service.policy_keys import POLICY
 from chronodp.service.shared_files import Look, by_name, check_files, on_disk
-from chronodp.service.terms_file import read_lifetimes
 from chronodp.settings import Section, parse_settings
 
 __all__ = ["parse_policy", "read_policy"]
@@ -41,12 +39,6 @@ def parse_policy(text: str, *, folder: Path) -> Policy:
 def _policy(said: Section, folder: Path, look: Look) -> Policy:
     parts: Section = said["datasets"]
     datasets = {name: _dataset(name, part, folder) for name, part in parts.items()}
-    taken: set[str] = set()
-    for dataset, part in zip(datasets.values(), parts.values(), strict=True):
-        for name in dataset.lifetimes:
-            if name in taken:
-                raise part["lifetimes"].place.below(name).wrong(name, "a name that no other series of the file has")
-        taken |= set(dataset.lifetimes)
     check_files(datasets, parts, look=look)
     warnings = [warning for name, one in datasets.items() for warning in _warnings(parts[name], one)]
     return Policy(datasets, RunLimits(**said["service"]), tuple(warnings))
@@ -92,10 +84,7 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
             check_countable(calendar, dataset.time, dataset.user, dataset.unit, most, reading)
     _check_periods(part, dataset)
     _check_sizes(part, dataset)
-    for one, said in part["lifetimes"].items():
-        _check_name(said, one)
-    lifetimes = read_lifetimes(part, dataset, folder)
-    return replace(dataset, lifetimes=lifetimes) if lifetimes else dataset
+    return dataset
 
 
 def _allowed(part: Section) -> Allowed:
@@ -117,8 +106,7 @@ def _column(said: Section, lengths: Sequence[str]) -> Column:
 
 def _lengths(part: Section) -> tuple[str, ...]:
     """Return the lengths of periods that are offered, the dataset's own first."""
-    lives = (one["every"] for one in part["lifetimes"].values() if "every" in one)
-    return tuple(dict.fromkeys((part["every"], *part["allow"].get("grids", ()), *lives)))
+    return tuple(dict.fromkeys((part["every"], *part["allow"].get("grids", ()))))
 
 
 def _by_length(said: Section, key: str, lengths: Sequence[str], *, own: bool = False) -> dict[str, Any]:
@@ -161,13 +149,6 @@ def _warnings(part: Section, dataset: Dataset) -> Iterator[str]:
                 f"{part['columns'][name].place.below('clip')} is of periods of {own}: in periods of "
                 f"{' and '.join(without)} totals of {name} are refused until their own clip is declared, "
                 f"clip = {{ {own} = [{low:g}, {high:g}], {wanted} }}"
-            )
-    for name, terms in dataset.lifetimes.items():
-        clip, usual = terms.measure.get("clip"), dataset.usual_in(terms)
-        if clip is not None and usual is not None and not clip[0] <= usual <= clip[1]:
-            yield (
-                f"{part['lifetimes'][name].place.below('clip')} cuts off {usual:g}, which one person usually has in "
-                f"{terms.every}: most people would count with less than they have"
             )
 
 

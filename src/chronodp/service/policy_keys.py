@@ -16,7 +16,6 @@ from chronodp.privacy.units import RecordUnit
 from chronodp.series.measures import Clip
 from chronodp.service.edge import EDGE
 from chronodp.service.policy import EXPRESSION_FUNCTIONS, MEASURES, WORKLOADS, Groups, RunLimits
-from chronodp.service.terms_file import LIFETIMES
 from chronodp.settings import Place, Schema, Setting, anything, each, number, table, text, texts, truth, whole
 
 __all__ = ["POLICY"]
@@ -173,7 +172,6 @@ _DATASET = {
     "analysts": each(table(_ANALYST)),
     "share": truth(default=True),
     "reading": table(_READING, default=True),
-    "lifetimes": LIFETIMES,
 }
 POLICY = {
     "service": table(_SERVICE, default=True),

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import counted, words_of
 from chronodp.service.policy import EXPRESSION_FUNCTIONS, MEASURES, WORKLOADS, Dataset
-from chronodp.service.terms import LifetimeTerms
 
 __all__ = ["policy_words"]
 
 
 def policy_words(dataset: Dataset) -> list[str]:
     """Return what a dataset's policy means, each part a sentence; nothing in them is private."""
-    parts = (_whom, _budget, _price, _questions, _limits, _usual, _groups, _expressions, _private_steps, _lifetimes)
+    parts = (_whom, _budget, _price, _questions, _limits, _usual, _groups, _expressions, _private_steps)
     return [sentence for part in parts for sentence in part(dataset)]
 
 
@@ -131,22 +130,6 @@ def _private_steps(dataset: Dataset) -> Iterator[str]:
         )
     may = "may be asked, within the same price" if allowed.missing else "may not be asked"
     yield f"The private figure of what the limits removed {may}."
-
-
-def _lifetimes(dataset: Dataset) -> Iterator[str]:
-    for name, terms in dataset.lifetimes.items():
-        yield (
-            f"Series {name}, a {terms.measure['kind']} in periods of {terms.every}, is bought once for "
-            f"{_terms(terms.epsilon, terms.delta)} of the budget; one person counts in {terms.max_periods:,} periods, "
-            "ever."
-        )
-        yield f"Its issues cost nothing more; {_issues(terms)}."
-
-
-def _issues(terms: LifetimeTerms) -> str:
-    who = f"{_and(terms.analysts)} and the owner" if terms.analysts else "the owner alone"
-    often = "once" if terms.times == 1 else f"{terms.times:,} times"
-    return f"{who} may ask, for each period {often}, and analysts {terms.most_a_month:,} times a month"
 
 
 def _most(dataset: Dataset, every: str) -> int | None:

@@ -90,7 +90,6 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
         delta=dataset.delta,
         reserve=dataset.reserve or 0.0,
         renews=dataset.renews,
-        lifetimes=list(dataset.lifetimes),
     )
 
 

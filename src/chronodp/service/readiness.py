@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import time
-from pathlib import Path
 
 from chronodp.errors import ChronodpError, LedgerUnavailable
-from chronodp.lifetime import check_folder
 from chronodp.service.curator import Curator
 from chronodp.service.failures import note_failure
-from chronodp.service.policy import Dataset
 
 __all__ = ["DATABASE", "Readiness"]
 
 DATABASE = "the ledger's database cannot be read or written; nothing is spent"
 _FILES = "no release is begun: a file or disk that releases are written to is missing, full or read-only"
-_TALLY = "no issue of a lifetime series is begun: the folder of its tally is missing, full or read-only"
 _EVERY = 10.0  # seconds from one look to the next, while nothing is wrong
 
 
@@ -34,12 +30,7 @@ class Readiness:
     @property
     def why(self) -> str | None:
         """What is wrong, in words for everyone; None if nothing is."""
-        return next((said for said in (DATABASE, _FILES, _TALLY) if said in self._wrong), None)
-
-    @property
-    def lacks_tally(self) -> bool:
-        """Whether the folder of some series could not be written."""
-        return _TALLY in self._wrong
+        return next((said for said in (DATABASE, _FILES) if said in self._wrong), None)
 
     def check(self) -> None:
         """Raise unless a release could be finished if it were begun now."""
@@ -50,14 +41,6 @@ class Readiness:
             raise
         self._wrong.pop(_FILES, None)
 
-    def check_tally(self, dataset: Dataset, lifetime: str) -> None:
-        """Raise unless an issue could be booked now."""
-        try:
-            check_folder(Path(dataset.lifetimes[lifetime].tally), lifetime)
-        except LedgerUnavailable as error:
-            self._note(_TALLY, error)
-            raise
-
     def look(self) -> None:
         """Look at everything, if it is time to: at every call while something is wrong."""
         if not self._wrong and time.monotonic() - self._looked < _EVERY:
@@ -65,13 +48,6 @@ class Readiness:
         self._looked = time.monotonic()
         with contextlib.suppress(ChronodpError):
             self.check()
-        try:
-            for dataset in self._curator.policy.datasets.values():
-                for name in dataset.lifetimes:
-                    self.check_tally(dataset, name)
-        except ChronodpError:
-            return
-        self._wrong.pop(_TALLY, None)
 
     def database(self, error: Exception | None) -> None:
         """Say whether the database could be written just now."""

@@ -209,7 +209,7 @@ class Curated:
 
     def here(self) -> Records:
         """Refuse: what a life is worth is decided where the records are."""
-        allowed = "opened by the owner, in the policy: client.lifetime(dataset, name) asks for its issues"
+        allowed = "opened by the owner, on the machine with the records: `chronodp lifetime open`"
         raise InvalidArgument("lifetime", "a curator's dataset", allowed)
 
     def plan(self, table: Table, **terms: Unpack[Terms]) -> RemotePlan:

@@ -14,26 +14,20 @@ from functools import partial
 
 from chronodp.errors import (
     BudgetExhausted,
-    LedgerSetBack,
     LedgerUnavailable,
     NotAllowed,
     NotFound,
     ReleaseFailed,
     RequestConflict,
-    TallyMismatch,
 )
-from chronodp.lifetime import mark_told
 from chronodp.owner import owner_told
 from chronodp.privacy import dump
 from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan
 from chronodp.service.curator import Curator
 from chronodp.service.failures import note_failure, note_unread
 from chronodp.service.holds import is_held, place_hold
-from chronodp.service.issue_rules import IssueAsked, check_may_issue, check_periods, issue_of
-from chronodp.service.issuing import make_issue
 from chronodp.service.job import Job
 from chronodp.service.pacing import Pace, Paced, Paces
-from chronodp.service.policy import Dataset
 from chronodp.service.question import QueryRequest
 from chronodp.service.readiness import Readiness
 from chronodp.service.refusals import describe
@@ -43,7 +37,6 @@ __all__ = ["Runner"]
 
 _LOOK = 0.1  # seconds between looks for a job
 _PAUSE = 1.0  # seconds between looks while something is wrong
-_LATER = 5.0  # seconds until an issue whose tally is away is tried again: others are taken meanwhile
 _TOO_MANY = 3  # losses in a row by processes that died, after which no more jobs are taken
 _WHY_DIED = f"{_TOO_MANY} releases in a row were lost after they were paid for, each with its process: see the log"
 _WHY_FAILED = "a release was lost after it was paid for, though nothing died: see the log, and lift this when mended"
@@ -142,7 +135,7 @@ class Runner:
                 self._kept[job.id] = job  # it stays in hand: nobody else knows what was drawn
                 raise
             with suppress(LedgerUnavailable):  # then its lease runs out, since nobody has it in hand
-                self._curator.jobs.let_go(self._worker, job, pause=_LATER if self.readiness.lacks_tally else 0.0)
+                self._curator.jobs.let_go(self._worker, job)
             raise
         finally:
             if not kept:
@@ -177,7 +170,6 @@ class Runner:
     def _run(self, job: Job) -> None:
         curator = self._curator
         if curator.ledger.stored.release_of(job.dataset, job.request) is not None:
-            self._mark(job)
             curator.jobs.end(job, "done")
             return
         if curator.ledger.store_drawn(job.dataset, job.request):
@@ -200,22 +192,14 @@ class Runner:
                 self._lose(job, died=False)
                 return
             curator.jobs.end(job, "refused", describe(error)[1]["error"])
-        except LedgerUnavailable as error:
-            if not issue_of(job) or not isinstance(error, TallyMismatch | LedgerSetBack):
-                raise  # the job stays as it is and is taken up again
-            self._fail(job, error)
+        except LedgerUnavailable:
+            raise  # the job stays as it is and is taken up again
         except RequestConflict:
             return  # another worker has it; whoever comes next reads in the ledger how it ended
         except Exception as error:
             self._fail(job, error)
         else:
             curator.jobs.end(job, "done")
-
-    def _mark(self, job: Job) -> None:
-        """Leave the mark of an issue that was stored by someone who died before leaving it."""
-        asked, dataset = issue_of(job), self._curator.policy.datasets.get(job.dataset)
-        if asked is not None and dataset is not None and asked.lifetime in dataset.lifetimes:
-            mark_told(self._curator.ledger, asked.lifetime, tally=dataset.lifetimes[asked.lifetime].tally)
 
     def _fail(self, job: Job, error: Exception) -> None:
         number, spent, mend = note_failure(error), "nothing was spent", "tell the owner that number"
@@ -225,8 +209,6 @@ class Runner:
                 return
             spent = "its price was debited"
             mend += ", and ask again with the same request id: it goes on, and nothing is debited again"
-        elif issue_of(job):
-            mend += ", and ask again with the same request id: it is then made"
         failed = ReleaseFailed(
             f"the release could not be made and {spent}; the owner's log has it under number {number}", mend=mend
         )
@@ -260,9 +242,6 @@ class Runner:
             raise NotFound(f"dataset {job.dataset!r} is no longer offered")
         if job.analyst and job.analyst not in dataset.analysts:
             raise NotAllowed(f"{job.analyst} may no longer ask about {job.dataset!r}")
-        if (asked := issue_of(job)) is not None:
-            self._issue(job, dataset, asked)
-            return
         plan = curator.plan(dataset, QueryRequest.model_validate_json(job.question), asker=job.asker)
         if dump(plan.design) != job.design:
             raise _changed()
@@ -278,19 +257,6 @@ class Runner:
             analyst=job.analyst,
             progress=lambda _: None,
         )
-
-    def _issue(self, job: Job, dataset: Dataset, asked: IssueAsked) -> None:
-        curator = self._curator
-        terms = curator.lifetime(dataset, asked.lifetime)
-        self.readiness.check_tally(dataset, asked.lifetime)
-        check_may_issue(terms, job.analyst)
-        design = curator.issue_design(dataset, asked)
-        if dump(design) != job.design:
-            raise _changed()
-        # The owner may have issued the same periods by other means while the job waited.
-        others = curator.issues.of(curator.ledger, terms.name)
-        check_periods(terms, design, [one.stretch for one in others if one.request != job.request])
-        make_issue(curator.ledger, dataset, terms, asked, request=job.request, pace=self._pace)
 
 
 def _changed() -> NotAllowed:

@@ -1,4 +1,4 @@
-"""Whether two datasets of a policy read the same files, and two lifetime series write the same folder.
+"""Whether two datasets of a policy read the same files.
 
 A budget is a dataset's. Two datasets on one file would give its people two whole budgets, so that is refused unless the
 owner says that they are about other people: "One budget for the same people" in section 6 of
@@ -15,15 +15,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from chronodp.service.policy import Dataset
 from chronodp.settings import Section
 
 __all__ = ["Look", "by_name", "check_files", "on_disk"]
 
-
-Name = TypeVar("Name")
 
 _PATTERN = re.compile(r"[*?[]")  # what `glob.has_magic` looks for
 _WAYS = 4096  # in which two patterns are compared before they are taken for one
@@ -57,7 +55,7 @@ Look: TypeAlias = Callable[[str], _Files]
 
 
 def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section], *, look: Look) -> None:
-    """Raise if two datasets read one file and neither is said to be about other people, or two series share a tally.
+    """Raise if two datasets read one file and neither is said to be about other people.
 
     Args:
         datasets: by name.
@@ -65,27 +63,21 @@ def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section], *,
         look: `on_disk`, or `by_name` where nothing may be looked up.
     """
     sources = {name: one.source for name, one in datasets.items() if not one.other_people}
-    for first, second in _pairs(sources, look, _one_file):
+    for first, second in _pairs(sources, look):
         raise said[second].wrong(
             "source",
             f"of files that no other dataset reads: {first} reads the same, and each has a whole budget for the same "
             "people. Make them one dataset, or say other_people = true if they are about other people",
         )
-    tallies = {(name, life): terms.tally for name, one in datasets.items() for life, terms in one.lifetimes.items()}
-    for (_, first), (name, second) in _pairs(tallies, look, _one_folder):
-        series: Section = said[name]["lifetimes"][second]
-        raise series.wrong("tally", f"a folder of its own: that of {first} is the same, or one is inside the other")
 
 
-def _pairs(
-    sources: Mapping[Name, str], look: Look, alike: Callable[[_Files, _Files], bool]
-) -> Iterator[tuple[Name, Name]]:
+def _pairs(sources: Mapping[str, str], look: Look) -> Iterator[tuple[str, str]]:
     """Yield every two names whose sources could be one, in their order."""
     if len(sources) < 2:
         return
     names, files = list(sources), [look(source) for source in sources.values()]
     for first, second in sorted(_candidates(files)):
-        if files[first].known & files[second].known or alike(files[first], files[second]):
+        if files[first].known & files[second].known or _one_file(files[first], files[second]):
             yield names[first], names[second]
 
 
@@ -171,12 +163,6 @@ def _one_file(one: _Files, other: _Files) -> bool:
     if one.known and other.known:
         return False  # both are there, and the disk tells them apart
     return one.path == other.path or (beside and one.below == other.below)
-
-
-def _one_folder(one: _Files, other: _Files) -> bool:
-    """Return whether two folders are one, or one is inside the other."""
-    paths = [tuple(part.casefold() for part in files.path) for files in (one, other)]
-    return all(part == beside for part, beside in zip(*paths, strict=False))
 
 
 def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""The service's own tables, beside the ledger's in one database: tokens, sessions, jobs, workers, issues, holds.
+"""The service's own tables, beside the ledger's in one database: tokens, sessions, jobs, workers, holds.
 
 One database means one backup, and nothing that could disagree with itself after a restore.
 """
@@ -21,9 +21,6 @@ _TABLES: tuple[str, ...] = (
         worker TEXT NOT NULL, lease BIGINT NOT NULL, made BIGINT NOT NULL, ended BIGINT, problem TEXT,
         UNIQUE (dataset, request))""",
     "CREATE TABLE service_workers (id TEXT NOT NULL PRIMARY KEY, seen BIGINT NOT NULL)",
-    """CREATE TABLE service_issues (
-        dataset TEXT NOT NULL, lifetime TEXT NOT NULL, request TEXT NOT NULL, starts BIGINT NOT NULL,
-        ends BIGINT NOT NULL, PRIMARY KEY (dataset, request))""",
     # Of which dataset, empty for all, no job is begun, and why; by_whom is empty for the curator itself.
     """CREATE TABLE service_holds (
         id TEXT NOT NULL PRIMARY KEY, dataset TEXT NOT NULL, why TEXT NOT NULL, by_whom TEXT NOT NULL,

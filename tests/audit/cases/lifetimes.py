@@ -15,13 +15,13 @@ from typing import Any
 from chronodp.accounting import gaussian
 from chronodp.audit.case import AuditCase
 from chronodp.audit.walked import Known
-from chronodp.engines import OwnPrice, WholePrice, reference_book
+from chronodp.engines import WholePrice, reference_book
 from chronodp.privacy import Claim, GaussianCost, LaplaceCost, User
 from chronodp.randomness import Entropy
-from tests.audit.issues import Again, Forget, History, Issues, Kept, Row, Table, Terms
+from tests.audit.issues import Forget, History, Issues, Kept, Row, Table, Terms
 from tests.audit.registry import Entry
 
-__all__ = ["ARGUMENT", "ENTRIES", "GAUSSIAN", "Pairs", "claimed", "one_a_month", "owners", "paying_own", "with_others"]
+__all__ = ["ARGUMENT", "ENTRIES", "GAUSSIAN", "Pairs", "claimed", "one_a_month", "owners", "squares", "with_others"]
 
 ARGUMENT = "docs/explanation/proofs/lifetime.md"
 Pairs = tuple[tuple[History, History], ...]
@@ -52,9 +52,7 @@ def _beside(history: History, other: History) -> History:
     return tuple(_joined(one, two) for one, two in zip(history, other, strict=True))
 
 
-def _joined(one: Table | Forget | Again, two: Table | Forget | Again) -> Table | Forget | Again:
-    if isinstance(one, Again) and isinstance(two, Again):
-        return Again(one.issue, (*one.rows, *two.rows))
+def _joined(one: Table | Forget, two: Table | Forget) -> Table | Forget:
     return (*one, *two) if isinstance(one, tuple) and isinstance(two, tuple) else one
 
 
@@ -64,16 +62,12 @@ def owners(issues: int) -> tuple[Owner, ...]:
     return tuple(((first, first), *rest) for first in (1, 2) for rest in itertools.product(rules, repeat=issues - 1))
 
 
-def _terms_of(owner: Owner, terms: Callable[[int], Terms]) -> Callable[[Kept], Terms]:
-    return lambda kept: terms(owner[kept.issue][sum(kept.last) % 2])
+def _terms_of(owner: Owner) -> Callable[[Kept], Terms]:
+    return lambda kept: _by_shares(owner[kept.issue][sum(kept.last) % 2])
 
 
 def _by_shares(rate: int) -> Terms:
     return Terms(WholePrice((rate,)), rate)
-
-
-def _by_own_loss(rate: int) -> Terms:
-    return Terms(OwnPrice(times=rate, over=1, squared=False), rate, most=2)
 
 
 def _walked() -> tuple[AuditCase, ...]:
@@ -105,37 +99,22 @@ def _histories() -> tuple[AuditCase, ...]:
     both: Table = (Row("ann"), Row("ann", 1))
     bo: History = ((Row("bo"),), (Row("bo", 1),), (Row("bo"),))
     ann: History = ((Row("ann"),), (Row("ann", 1),), (Row("ann"),))
-    weighed = Issues(4, lambda kept: _by_own_loss(1), presenting=_weigh)  # noqa: ARG005 (of Issues)
     erased = with_others((((Row("ann"),), Forget("ann"), (Row("ann"),)),), ((), Forget("ann"), ()))
-    again = with_others((((Row("ann"),), Again(0, both), (Row("ann"),)),), ((), Again(0, ()), (Row("bo"),)))
     return (
         _case(
             "one group of two in a month, two months", 2, Issues(2, one_a_month), with_others(((both,) * 3, ann), bo)
         ),
-        _case("weights 2, 1, 1 by own count", 4, weighed, with_others(((((Row("ann"),),) * _KEEPS),), ((),) * _KEEPS)),
         _case("someone forgotten who comes back", 1, Issues(1, one_a_month), erased),
-        _case("a correction that was bought", 2, Issues(1, one_a_month, free=True), again),
     )
-
-
-def _weigh(kept: Kept, table: Table) -> Table:
-    """Give a person's first month the weight 2, and later ones 1: of what each has used, and of nothing else."""
-    new = not kept.tally  # one person alone here, so whether there is an entry is own history
-    return tuple(row._replace(value=2 if new else 1) for row in table)
 
 
 def _owned() -> tuple[AuditCase, ...]:
     """Owners are part of the input, the same on both sides: each is another mechanism."""
-    whole = tuple((*owner, False) for owner in owners(3))
-    own = tuple((*owner, True) for owner in owners(3))
     months: tuple[History, ...] = (((Row("ann"),),) * 3, ((Row("ann"),), (), (Row("ann"),)))
-    values: tuple[History, ...] = tuple(
-        tuple((Row("ann", value=one),) if one else () for one in held) for held in ((2, 2, 2), (1, 1, 2), (1, 2, 1))
-    )
-    return (
-        _owned_case("32 owners who choose prices by what was told", 3, whole, months),
-        _owned_case("32 owners, each pays for what they add", 4, own, values),
-    )
+    nobody: History = ((),) * 3
+    pairs = tuple(((owner, history), (owner, nobody)) for owner in owners(3) for history in months)
+    name, lost = "32 owners who choose prices by what was told", 3
+    return (AuditCase(name=name, mechanism=Owned(lost), neighbours=pairs, claim=claimed(lost), checks=(Known(),)),)
 
 
 @dataclass(frozen=True)
@@ -153,23 +132,21 @@ class Owned:
         return self._walk(data[0]).law(data[1])
 
     def _walk(self, owner: Any) -> Any:
-        *rates, own = owner
-        return Issues(self.life, _terms_of(tuple(rates), _by_own_loss if own else _by_shares)).walk()
-
-
-def _owned_case(name: str, lost: int, choosing: tuple[Any, ...], histories: tuple[History, ...]) -> AuditCase:
-    nobody: History = ((),) * len(histories[0])
-    pairs = tuple(((one, history), (one, nobody)) for one in choosing for history in histories)
-    return AuditCase(name=name, mechanism=Owned(lost), neighbours=pairs, claim=claimed(lost), checks=(Known(),))
+        return Issues(self.life, _terms_of(owner)).walk()
 
 
 def _case(name: str, lost: int, issues: Issues, pairs: Pairs) -> AuditCase:
     return AuditCase(name=name, mechanism=issues.walk(), neighbours=pairs, claim=claimed(lost), checks=(Known(),))
 
 
-def paying_own(clips: Callable[[Kept], int], sigma: float) -> Callable[[Kept], Terms]:
-    """Return terms under which a total of f steps takes f², with Gaussian noise and a clip by what was told."""
-    return lambda kept: Terms(OwnPrice(times=1, over=1, squared=True), most=clips(kept), sigma=sigma)
+def squares(clips: Callable[[Kept], int], sigma: float) -> Callable[[Kept], Terms]:
+    """Return terms under which a clip of f steps takes f², with Gaussian noise and a clip by what was told."""
+
+    def terms(kept: Kept) -> Terms:
+        clip = clips(kept)
+        return Terms(WholePrice((max(1, clip**2),)), most=clip, sigma=sigma)
+
+    return terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,11 +197,11 @@ GAUSSIAN = GaussianLife()
 
 def _gaussian_lives() -> tuple[AuditCase, ...]:
     life = GAUSSIAN
-    adapting = Issues(life.life, paying_own(life.asks, life.sigma)).walk()
-    loud = Issues(life.life, paying_own(lambda kept: life.second if kept.issue else 1, life.sigma)).walk()
+    adapting = Issues(life.life, squares(life.asks, life.sigma)).walk()
+    loud = Issues(life.life, squares(lambda kept: life.second if kept.issue else 1, life.sigma)).walk()
     return tuple(
         AuditCase(
-            name=f"own loss with Gaussian noise, {name}",
+            name=f"a life with Gaussian noise, {name}",
             mechanism=walk,
             neighbours=(life.pair,),
             claim=life.claim,
@@ -245,7 +222,7 @@ ENTRIES = (
     ),
     Entry(
         name="lives of shares under Gaussian noise",
-        covers=(OwnPrice,),
+        covers=(WholePrice,),
         precision="shares and prices in whole numbers, rounded up; noise rounded to whole steps",
         cases=_gaussian_lives,
     ),

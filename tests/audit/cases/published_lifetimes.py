@@ -29,20 +29,18 @@ Months = tuple[tuple[tuple[str, str, float], ...], ...]
 
 @dataclass(frozen=True)
 class Published:
-    """A lifetime series by its front door: opened, issued month by month, corrected, and read back from the ledger.
+    """A lifetime series by its front door: opened, issued month by month, and read back from the ledger.
 
     Attributes:
         law: of the noise.
         measure: 'count' or 'sum'.
         raised: the clip of the last issue, if it is another.
-        corrected: whether the third and the fourth issue are the first and the second once more.
         unit: a person, who is there or not, or is replaced.
     """
 
     law: str
     measure: str
     raised: tuple[float, float] | None = None
-    corrected: bool = False
     unit: User = field(default_factory=User)
 
     @property
@@ -64,9 +62,7 @@ class Published:
             if self.measure == "count"
             else series.sum("used", clip=(-2.0 if self.unit.relation == "replace" else 0.0, 2.0))
         )
-        return asked.by(place=["a", "b"], max_groups=1).lifetime(
-            epsilon=1.0, delta=self.delta, max_periods=2, reissues=int(self.corrected)
-        )
+        return asked.by(place=["a", "b"], max_groups=1).lifetime(epsilon=1.0, delta=self.delta, max_periods=2)
 
     def __call__(self, months: Months, *, entropy: Entropy) -> tuple[int, ...]:
         """Return the noisy numbers of every issue, in steps."""
@@ -74,16 +70,13 @@ class Published:
         with tempfile.TemporaryDirectory() as folder, temporary_ledger(self.unit, delta=0.1) as ledger:
             load = self.plan.open(ledger, dataset="audit", name="load", tally=Path(folder) / "tally")
             for number, rows in enumerate(months):
-                again = str(number - 2) if self.corrected and number >= 2 else None
-                day = number - 2 if again else number
                 raised: dict[str, Any] = {"clip": self.raised} if self.raised and number == len(months) - 1 else {}
                 with contextlib.redirect_stderr(io.StringIO()):  # where other terms are told to who asks
                     made = load.issue(
-                        _records(rows, day),
-                        start=f"2026-01-{day + 1:02}",
-                        end=f"2026-01-{day + 2:02}",
+                        _records(rows, number),
+                        start=f"2026-01-{number + 1:02}",
+                        end=f"2026-01-{number + 2:02}",
                         request=str(number),
-                        again=again,
                         entropy=entropy,
                         progress=lambda _: None,
                         **raised,
@@ -110,8 +103,7 @@ def _series() -> tuple[AuditCase, ...]:
     return (
         _case("people counted, Gaussian noise", Published("gaussian", "count"), pairs),
         _case("people counted, Laplace noise", Published("laplace", "count"), pairs),
-        _case("sums by own loss, a clip raised midway", Published("gaussian", "sum", raised=(0.0, 3.0)), pairs),
-        _case("people counted, corrections bought", Published("gaussian", "count", corrected=True), pairs),
+        _case("sums, a clip raised midway", Published("gaussian", "sum", raised=(0.0, 3.0)), pairs),
         _case(
             "sums of both signs, one person replaced", Published("gaussian", "sum", unit=replaced), ((always, other),)
         ),

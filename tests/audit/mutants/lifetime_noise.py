@@ -13,11 +13,10 @@ from scipy.linalg import toeplitz
 from chronodp.accounting import gaussian
 from chronodp.audit.numerical import Linear
 from chronodp.engines import WholePrice
-from chronodp.lifetime import shaped_design, shaped_prices
 from chronodp.privacy import Claim, GaussianCost, Unit, User, Window
 from chronodp.randomness import Entropy
-from chronodp.series import Count, Design, Noise, RunningTotal, Table as DayTable
-from chronodp.series.shapes import SquareRoot, White
+from chronodp.series import RunningTotal
+from chronodp.series.shapes import SquareRoot
 from tests.audit.issues import Row, Table, Terms, booked
 from tests.audit.mutants.mutant import Mutant
 
@@ -32,7 +31,7 @@ _ARGUMENT = "docs/explanation/proofs/lifetime.md"
 _DELTA = 1e-5
 _MU = gaussian.mu_for(1.0, _DELTA)
 _STEP = 2.0**-20  # the grid of these releases
-_ISSUES, _DAYS, _LONG, _WINDOW = 12, 31, 120, 2
+_ISSUES, _LONG, _WINDOW = 12, 120, 2
 
 
 def _shape(length: int) -> Floats:
@@ -83,23 +82,6 @@ def _less_noise_later() -> Mutant:
     )
 
 
-def _linear_price() -> Mutant:
-    """A person on all days of an issue with shaped noise, at the shipped prices and at 31 times that of one day."""
-    table = DayTable(Count(), User(), horizon=_DAYS, max_periods=_DAYS)
-    white = Design(table, (Noise("gaussian", 1.0, 1.0, _STEP),), 1.0, _DELTA, RunningTotal(), White())
-    made = shaped_design(white, SquareRoot(RunningTotal()), periods=_DAYS, reissues=0)
-    if made is None:
-        raise AssertionError("the square root never rises")
-    design, life = made
-    prices, scale = shaped_prices(design, table, life=life, reissues=0), design.noises[0].scale
-    # Noise is for a life of the dearest 31 days; at a price each it would be for 31 times the first.
-    honest, linear = (
-        _released(_shape(_DAYS), np.full(_DAYS, scale * size)) for size in (1.0, math.sqrt(_DAYS * prices[0] / life))
-    )
-    reach, everyday = design.noises[0].sensitivity, (1.0,) * _DAYS
-    return _mutant("days of shaped noise at a price each", User(), reach, honest, linear, ((0.0,) * _DAYS, everyday))
-
-
 @lru_cache(maxsize=16)
 def roll(months: Months, rolling: bool) -> tuple[int, ...]:
     """Return in which months someone counts: always, or only where none of the last w - 1 months did."""
@@ -142,4 +124,4 @@ def _rolling_life() -> Mutant:
     )
 
 
-MUTANTS: tuple[Mutant, ...] = (_less_noise_later(), _linear_price(), _rolling_life())
+MUTANTS: tuple[Mutant, ...] = (_less_noise_later(), _rolling_life())

@@ -50,17 +50,6 @@ clip = [0.0, 4.0]
 region = {{ north = {people}, south = {people} }}
 town = {{ Ayr = {people}, Bath = {people} }}
 
-[datasets.{name}.lifetimes.life_{name}]
-measure = "sum"
-column = "kwh"
-clip = [0.0, 4.0]
-every = "{every}"
-epsilon = 20.0
-delta = 1e-6
-max_periods = 2
-tally = "{name}.tally"
-analysts = ["ana"]
-
 [datasets.{name}.allow]
 find = true
 expression_columns = ["kwh"]
@@ -118,21 +107,11 @@ class Curators:
 
     def release(self, question: Question, request: str) -> None:
         """Plan a question, let it be released, and check its numbers."""
-        if question.ways == ["lifetime"]:
-            self._issue(question.unit.relation, request)
-            return
         name, asked = self.plan(question)
         dataset, caller = self.curator.policy.datasets[name], Caller("ana", "analyst", "ana")
         parsed = QueryRequest.model_validate_json(json.dumps(asked))
         job, _ = self.curator.submit(caller, dataset, parsed, request=request, fresh=False)
         self._check(name, job.id, found=any(isinstance(keys, Mapping) for keys in question.by.values()))
-
-    def _issue(self, name: str, request: str) -> None:
-        """Ask for an issue of the series that the policy declares, which is a sum."""
-        dates = {"start": SPAN[0], "end": SPAN[1]}
-        answer = self._call("POST", f"/datasets/{name}/lifetimes/life_{name}/issues", {"request": request, **dates})
-        assert answer.status_code == 202, answer.json()
-        self._check(name, answer.json()["id"])
 
     def _check(self, name: str, job: str, *, found: bool = False) -> None:
         """Let a job end, and check the numbers that it released."""

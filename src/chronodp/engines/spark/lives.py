@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from chronodp.engines.entries import words_of
-from chronodp.engines.lives import Booked, LifeQuestion, OwnPrice, Payers, Tally, WholePrice
+from chronodp.engines.lives import Booked, LifeQuestion, Payers, Tally
 from chronodp.engines.lives_statement import (
     booked_totals_statement,
     entries_statement,
@@ -48,12 +48,8 @@ def book_frame(session: Any, ask: Ask, part: Part, asked: LifeQuestion, tally: T
         raise UnreadableSource("a sum is beyond 64 bits: clip lower, or release fewer rows at a time")
     totals = Totals.of_cells(asked.question, {name: column.to_numpy() for name, column in added.items()})
     words, spent = words_of(paid["entry"]), paid["paid"].to_numpy()
-    if isinstance(asked.price, WholePrice):
-        spent = asked.price.of(spent)
-    else:
-        totals.people[:] = 0  # being there is not paid for
     payers = Payers()
-    payers.add(words[:, 0], words[:, 1], spent.astype(np.int64))
+    payers.add(words[:, 0], words[:, 1], asked.price.of(spent).astype(np.int64))
     return payers.booked(totals)
 
 
@@ -73,11 +69,9 @@ def columns_of(answer: Any) -> dict[str, Any]:
 
 
 def _rooms(session: Any, entries: Any, asked: LifeQuestion, tally: Tally) -> Any:
-    """Return the frame of those who have room: for how many periods, or how many shares."""
+    """Return the frame of those who have room: for how many periods."""
     words = words_of(entries)
-    room = asked.room(tally, words[:, 0], words[:, 1])
-    if not isinstance(asked.price, OwnPrice):
-        room = asked.price.most(room)
+    room = asked.price.most(asked.room(tally, words[:, 0], words[:, 1]))
     left = np.flatnonzero(room > 0)  # where nothing is left nothing but zeros would be added
     pairs = zip(entries.take(left).to_pylist(), room[left].tolist(), strict=True)
     return session.createDataFrame(list(pairs), "entry string, room bigint")

@@ -1,6 +1,6 @@
 """The edge: what a connection passes before its request is looked at, and which ones give way when there is no room.
 
-Nothing here knows of datasets. What is promised stands in section 10 of ``docs/explanation/proofs/curator.md``.
+Nothing here knows of datasets. What is promised stands in section 9 of ``docs/explanation/proofs/curator.md``.
 """
 
 from typing import TYPE_CHECKING

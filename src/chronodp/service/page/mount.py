@@ -28,7 +28,6 @@ _VIEWS = (
     "releases",
     "release",
     "budget",
-    "lifetimes",
     "live",
     "claims",
     "check",

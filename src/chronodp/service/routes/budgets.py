@@ -66,7 +66,7 @@ def get_history(
     """Charges, newest first. Where releases are not shared, analysts see of others that they spent, and when.
 
     Cost and period of others' charges are empty then: noise and sensitivity tell the clip and how many periods count.
-    How much of the whole budget is spent is everybody's to know, so what a charge took of its sums follows (section 9
+    How much of the whole budget is spent is everybody's to know, so what a charge took of its sums follows (section 8
     of the curator's proof).
     """
     curator = curator_of(request)

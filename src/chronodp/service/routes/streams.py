@@ -18,7 +18,6 @@ from chronodp.service import shapes
 from chronodp.service.access import Anyone, curator_of
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.documented import refusals_for
-from chronodp.service.lifetimes import is_lifetime
 from chronodp.service.paging import PAGED, Cursor, cut, read_cursor, write_cursor
 from chronodp.service.refusals import describe
 from chronodp.service.released_steps import Reader, design_of
@@ -43,8 +42,8 @@ def list_streams(
     """Those of the datasets you may ask about, by name, with how many steps they have released."""
     curator = curator_of(request)
     names = [dataset.name for dataset in curator.datasets(caller)]
-    # Steps of a lifetime series tell when somebody was forgotten; its issues are shown beside their dataset.
-    found = [stream for stream in curator.ledger.stored.streams(names) if not is_lifetime(stream)]
+    # Steps of a lifetime series tell when somebody was forgotten; its issues are shown among the dataset's releases.
+    found = [stream for stream in curator.ledger.stored.streams(names) if not _is_lifetime(stream)]
     (last,) = read_cursor(after, str, argument="after") or ("",)
     later = sorted((stream for stream in found if stream.name > last), key=lambda stream: stream.name)
     return [
@@ -115,9 +114,17 @@ async def _events(
 def _stream(curator: Curator, caller: Caller, name: str) -> StoredStream:
     stream = curator.ledger.stored.stream(name)
     known = stream is not None and any(dataset.name == stream.dataset for dataset in curator.datasets(caller))
-    if stream is None or not known or is_lifetime(stream):
+    if stream is None or not known or _is_lifetime(stream):
         raise NotFound(f"there is no stream {name!r} for you", argument="name", mend="GET /api/v1/streams lists yours")
     return stream
+
+
+def _is_lifetime(stream: StoredStream) -> bool:
+    """Return whether a stream of the ledger is a lifetime series, which the owner issues by command."""
+    try:
+        return isinstance(content := json.loads(stream.plan), dict) and content.get("kind") == "lifetime"
+    except ValueError:
+        return False
 
 
 def _shown(curator: Curator, caller: Caller, stream: StoredStream) -> shapes.StreamShape:

@@ -90,6 +90,3 @@ class DatasetShape(BaseModel):
     delta: float
     reserve: float = Field(0.0, description="The part of delta for failures, which finding keys needs.")
     renews: str | None
-    lifetimes: list[str] = Field(
-        default_factory=list, description="Series that were bought once and are issued for ever, by name."
-    )

@@ -10,7 +10,6 @@ import { show as check } from "./views/check.js";
 import { show as claims } from "./views/claims.js";
 import { show as datasets } from "./views/datasets.js";
 import { show as desk } from "./views/desk.js";
-import { show as lifetimes } from "./views/lifetimes.js";
 import { show as live } from "./views/live.js";
 import { show as release } from "./views/release.js";
 import { show as releases } from "./views/releases.js";
@@ -22,7 +21,6 @@ const VIEWS = {
   ask: { name: "Ask", roles: ["owner", "analyst"], show: ask },
   releases: { name: "Releases", roles: EVERYONE, show: releases },
   budget: { name: "Budget", roles: EVERYONE, show: budget },
-  lifetimes: { name: "Lifetimes", roles: EVERYONE, show: lifetimes },
   live: { name: "Live", roles: EVERYONE, show: live },
   claims: { name: "Claims", roles: EVERYONE, show: claims },
   check: { name: "Check", roles: EVERYONE, show: check },

@@ -27,11 +27,8 @@ export const inventRequest = (dataset) => {
 };
 
 export const submit = (api, place, dataset, content, signal) =>
-  submitTo(api, place, `/datasets${path(dataset)}/jobs`, content, signal);
-
-export const submitTo = (api, place, address, content, signal) =>
   guarded(place, async () => {
-    let job = await api.post(address, content, signal);
+    let job = await api.post(`/datasets${path(dataset)}/jobs`, content, signal);
     let look = FIRST_LOOK;
     while (job.state in STATES || (job.state === "done" && job.release === null)) {
       place.replaceChildren(make("p", { class: "note" }, STATES[job.state] ?? STATES.running));

@@ -72,7 +72,6 @@ const card = (dataset, me) => {
       me.role === "auditor" ? null : link("ask", `Plan a question about ${dataset.name}`, true),
       link("releases", `Releases of ${dataset.name}`),
       link("budget", `Budget of ${dataset.name}`),
-      dataset.lifetimes.length ? link("lifetimes", `Lifetimes of ${dataset.name}`) : null,
     ),
     list,
   );
