@@ -1,86 +1,86 @@
-"""Python programs that start at once: each is forked from a process that has the library loaded already.
+"""Python programs that start at once: the standard library's fork server has loaded what they import.
 
 `run` and `start` take what would come after ``python``: ``-m module words...`` or ``-c code words...``. The program is
-a process of its own, with its own memory, descriptors and exit code, and can be killed like any other. What it does not
-show is whether a fresh interpreter finds what it imports; tests of that start one. Those that train ask for PyTorch: a
-second process has that loaded, too, so that it does not make all others large.
+a process of its own, with its own memory, descriptors, noise and exit code, and can be killed like any other. What it
+does not show is whether a fresh interpreter finds what it imports; tests of that start one.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import functools
-import json
 import os
-import signal
-import socket
+import runpy
 import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from multiprocessing import get_context, process as processes
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO
 
-from tests import luck
-
-__all__ = ["Program", "keep_commands", "prepare", "run", "start"]
+__all__ = ["Program", "run", "start"]
 
 ROOT = Path(__file__).parents[1]
+_CONTEXT = get_context("forkserver")
+_LOADED = "alerts correlated dataset ledger.postgres live state_space temporal cli.shell engines.tables service.app"
+_CONTEXT.set_forkserver_preload(
+    [f"chronodp.{room}" for room in _LOADED.split()]
+    + ["dp_accounting", "duckdb", "mpmath.ctx_iv", "pandas", "pyarrow.dataset", "pyarrow.parquet", "scipy.stats"]
+    + ["plotly.graph_objects", "psycopg", "rich.console", "sqlglot.dialects.duckdb", "typer._adapters"]
+)
 
 
 class Program:
     """A running program, used like a ``Popen`` of text: its pipes, its exit code, and how to end it."""
 
-    def __init__(self, arguments: Sequence[str], *, cwd: Path, environment: dict[str, str], torch: bool) -> None:
-        stdin, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
-        self._told, theirs = socket.socketpair()
-        asked = {"arguments": list(arguments), "cwd": str(cwd), "environment": environment, "torch": torch}
-        header = json.dumps(asked | {"luck": luck.for_a_program()}).encode()
-        with theirs:
-            given = (theirs.fileno(), stdin[0], stdout[1], stderr[1])
-            _nursery().ask(header, given)
-        for end in (stdin[0], stdout[1], stderr[1]):
-            os.close(end)
-        self.stdin: IO[str] = os.fdopen(stdin[1], "w", encoding="utf-8")
-        self.stdout: IO[str] = os.fdopen(stdout[0], encoding="utf-8")
-        self.stderr: IO[str] = os.fdopen(stderr[0], encoding="utf-8", errors="replace")
-        self._lines = self._told.makefile(encoding="ascii")
-        self.pid = int(self._lines.readline())
-        self.returncode: int | None = None
+    def __init__(self, arguments: Sequence[str], *, cwd: Path, environment: dict[str, str]) -> None:
+        ends = [os.pipe(), os.pipe(), os.pipe()]
+        (stdin, ours), (stdout, theirs), (stderr, aside) = ends
+        given = [
+            Connection(stdin, writable=False),
+            Connection(theirs, readable=False),
+            Connection(aside, readable=False),
+        ]
+        self.stdin: IO[str] = os.fdopen(ours, "w", encoding="utf-8")
+        self.stdout: IO[str] = os.fdopen(stdout, encoding="utf-8")
+        self.stderr: IO[str] = os.fdopen(stderr, encoding="utf-8", errors="replace")
+        self._process = _CONTEXT.Process(target=_become, args=(given, arguments, str(cwd), environment), daemon=True)
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+        for end in given:
+            end.close()
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, negative if a signal ended the program, None as long as it runs."""
+        return self._process.exitcode
 
     def wait(self, timeout: float = 120.0) -> int:
-        """Return the exit code, negative if a signal ended the program."""
+        """Return the exit code, once the program has ended."""
+        self._process.join(timeout)
         if self.returncode is None:
-            self._told.settimeout(timeout)
-            self.returncode = int(self._lines.readline())
-            self._lines.close()
-            self._told.close()
+            raise subprocess.TimeoutExpired(str(self.pid), timeout)
         return self.returncode
-
-    def send_signal(self, number: int) -> None:
-        """Send a signal to the program."""
-        if self.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Ask the program to end, by SIGTERM."""
-        self.send_signal(signal.SIGTERM)
+        self._process.terminate()
 
     def kill(self) -> None:
         """End the program by SIGKILL."""
-        self.send_signal(signal.SIGKILL)
+        self._process.kill()
 
     def communicate(self, text: str = "", timeout: float = 120.0) -> tuple[str, str]:
         """Give a text to the program, and return all that it prints, once it has ended."""
         errors: list[str] = []
-        aside = threading.Thread(target=lambda: errors.append(self.stderr.read()))
-        aside.start()
-        feeding = threading.Thread(target=self._feed, args=(text,))
-        feeding.start()
+        threads = [threading.Thread(target=lambda: errors.append(self.stderr.read()))]
+        threads += [threading.Thread(target=self._feed, args=(text,))]
+        for thread in threads:
+            thread.start()
         printed = self.stdout.read()
-        for thread in (aside, feeding):
+        for thread in threads:
             thread.join(timeout)
         self.wait(timeout)
         self.close()
@@ -98,9 +98,9 @@ class Program:
             self.stdin.close()
 
 
-def start(*arguments: str, cwd: Path = ROOT, environment: dict[str, str] | None = None, torch: bool = False) -> Program:
-    """Start a program, given as the words that come after ``python``, with PyTorch loaded if so asked."""
-    return Program(arguments, cwd=cwd, environment=dict(os.environ) | (environment or {}), torch=torch)
+def start(*arguments: str, cwd: Path = ROOT, environment: dict[str, str] | None = None) -> Program:
+    """Start a program, given as the words that come after ``python``."""
+    return Program(arguments, cwd=cwd, environment=dict(os.environ) | (environment or {}))
 
 
 def run(*arguments: str, text: str = "", cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -110,51 +110,21 @@ def run(*arguments: str, text: str = "", cwd: Path = ROOT) -> subprocess.Complet
     return subprocess.CompletedProcess(arguments, program.wait(), printed, errors)
 
 
-def prepare() -> None:
-    """Load the library for all programs to come, also for those of processes that are forked from this one."""
-    _nursery()
-
-
-def keep_commands() -> None:
-    """Put the commands together once: Typer does so at every call, which takes longer than most of them."""
-    import typer.main
-    import typer.testing
-
-    from chronodp.cli.shell import app
-
-    kept = functools.cache(typer.main.get_command)
-    typer.main.get_command = typer.testing._get_command = kept  # type: ignore[attr-defined]
-    kept(app)
-
-
-class _Nursery:
-    """The process that has everything loaded, and forks."""
-
-    def __init__(self) -> None:
-        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-        quiet = {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # no threads before a fork
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.nursery", str(theirs.fileno())],
-                cwd=ROOT,
-                env=os.environ | quiet,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-            )
-        self._owner = os.getpid()
-        atexit.register(self._end)
-
-    def ask(self, header: bytes, descriptors: Sequence[int]) -> None:
-        """Have a program started."""
-        socket.send_fds(self._ours, [header], list(descriptors))
-
-    def _end(self) -> None:
-        self._ours.close()
-        if os.getpid() == self._owner:
-            self._process.wait()
-
-
-@functools.cache
-def _nursery() -> _Nursery:
-    return _Nursery()
+def _become(pipes: list[Connection], arguments: Sequence[str], cwd: str, environment: dict[str, str]) -> None:
+    """Run the program as if the interpreter had been started for it."""
+    for number, pipe in enumerate(pipes):
+        os.dup2(pipe.fileno(), number)
+        pipe.close()
+    sys.stdin = os.fdopen(0, "r", encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    processes.current_process()._config["daemon"] = False  # type: ignore[attr-defined]  # it may start its own
+    kind, what, *words = arguments
+    sys.argv = [what if kind == "-m" else "-c", *words]
+    if kind == "-m":
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    else:
+        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})

@@ -14,8 +14,6 @@ from chronodp.cli import main
 from chronodp.cli.shell import app
 from tests import warm
 
-warm.keep_commands()
-
 _runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb", "NO_COLOR": "1"})
 
 

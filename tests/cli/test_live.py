@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sqlite3
 import time
 from collections.abc import Callable
@@ -119,7 +118,7 @@ def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
     process = warm.start("-c", code, "live", str(settings), "--json")
     first = json.loads(process.stdout.readline())
     assert first["window"] == 0
-    process.send_signal(signal.SIGTERM)
+    process.terminate()
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "goes on with window" in errors

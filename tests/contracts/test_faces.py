@@ -13,8 +13,8 @@ CONTRACTS = """
 [importlinter]
 root_package = house
 contract_types =
-    faces: checks.faces.FacesContract
-    circles: checks.faces.CirclesContract
+    faces: tests.contracts.imports.FacesContract
+    circles: tests.contracts.imports.CirclesContract
 
 [importlinter:contract:faces]
 name = Rooms meet at their faces

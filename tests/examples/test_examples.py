@@ -112,8 +112,7 @@ def _script(name: str, folder: Path, *options: str) -> str:
         "runpy.run_path(sys.argv[0], run_name='__main__')\n"
     )
     words = ("-c", code, str(SCRIPTS[name]), *options, "--folder", "out")
-    trains = name == "federated_training"
-    program = warm.start(*words, cwd=folder, environment={"TMPDIR": str(folder)}, torch=trains)
+    program = warm.start(*words, cwd=folder, environment={"TMPDIR": str(folder)})
     told, said = program.communicate()
     assert program.wait() == 0, said
     return told

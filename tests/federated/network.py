@@ -131,7 +131,7 @@ def code_of(process: warm.Program, *, seconds: float = 120.0) -> int:
 
 def started(work: Callable[..., None], *arguments: object) -> warm.Program:
     """Start a process of its own that does some work."""
-    return warm.start("-c", _WORK, pickle.dumps((work, arguments)).hex(), torch=True)
+    return warm.start("-c", _WORK, pickle.dumps((work, arguments)).hex())
 
 
 def _command(errors: Path, arguments: tuple[str, ...]) -> None:

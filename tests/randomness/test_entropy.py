@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
-from chronodp.randomness import KeystreamEntropy, SecureKeystream, SeededKeystream, secure, seeded
+from chronodp.randomness import KeystreamEntropy, SecureKeystream, SeededKeystream, keystream, secure, seeded
 from chronodp.randomness.integers import uniform_below, uniform_permutations
 from chronodp.randomness.reservoir import Reservoir
 from chronodp.randomness.stairs import FINE
 from chronodp.randomness.start_check import _decide_no_point, _decide_no_step
 from chronodp.randomness.variates import gaussian, laplace
+from tests import warm
 from tests.randomness.replay import Replay, edge_words, random_words
 
 
@@ -69,6 +70,13 @@ def test_a_forked_child_never_repeats_its_parent_or_sibling() -> None:
             assert same <= 3
 
 
+@pytest.mark.processes
+def test_programs_of_one_test_draw_each_their_own() -> None:
+    code = "from chronodp.randomness import secure; print(secure().integers(2**62, 4))"
+    drawn = [warm.run("-c", code).stdout for _ in range(3)]
+    assert len({*drawn, f"{secure().integers(2**62, 4)}\n", ""}) == 5
+
+
 @pytest.mark.parametrize("entropy", [secure(), seeded(8)], ids=repr)
 def test_threads_never_share_a_draw(entropy: KeystreamEntropy) -> None:
     drawn: list[int] = []
@@ -98,13 +106,13 @@ def test_keys_are_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
         keys.append(genuine(size))
         return keys[-1]
 
-    monkeypatch.setattr(os, "urandom", watched)
+    monkeypatch.setattr(keystream, "urandom", watched)
     monkeypatch.setattr(SecureKeystream, "_bytes_a_key", 8000)
-    keystream = SecureKeystream()
+    stream = SecureKeystream()
     for _ in range(5):
-        keystream.words(500)
+        stream.words(500)
     assert len(set(keys)) == 3
-    keystream.words(5000)  # more than a key's share at once
+    stream.words(5000)  # more than a key's share at once
     assert all(len(key) == 32 for key in keys)
 
 
