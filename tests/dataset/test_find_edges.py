@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from tests.covering import each
+from tests.conftest import in_turn
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument, RequestConflict
@@ -148,7 +148,7 @@ def test_a_death_after_the_choice_goes_on_with_it(tmp_path: Path, gap: str) -> N
             other.release(store, dataset="rides", request="one")
 
 
-@pytest.mark.parametrize(("of", "unit"), each(("rows", "people"), UNITS), ids=str)
+@pytest.mark.parametrize(("of", "unit"), in_turn(("rows", "people"), UNITS), ids=str)
 @pytest.mark.long
 def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
     with cdp.Ledger(tmp_path / "b.db") as store:
@@ -160,7 +160,7 @@ def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
         assert made.design.table.measure.bin_edges == made.found.edges
 
 
-@pytest.mark.parametrize(("name", "delta"), each(list(ODD_TABLES), (0.0, 1e-6)))
+@pytest.mark.parametrize(("name", "delta"), in_turn(list(ODD_TABLES), (0.0, 1e-6)))
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
     made = released(ledger, rides(ODD_TABLES[name]).histogram("late", edges=Find()), delta=delta)

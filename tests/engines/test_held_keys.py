@@ -29,8 +29,7 @@ from chronodp.engines.partitions import Partitions
 from chronodp.engines.session import Session
 from chronodp.engines.text_codes import NO_CODE, Hashes, TextCodes
 from chronodp.errors import InvalidArgument
-from tests.conftest import Trials
-from tests.covering import few
+from tests.conftest import SCALE, Trials
 from tests.engines.held_keys import (
     ASKED,
     CALENDAR,
@@ -42,15 +41,7 @@ from tests.engines.held_keys import (
     weights_for,
 )
 
-
-def _features(name: str) -> tuple[object, ...]:
-    asked = ASKED[name]
-    question = asked.question
-    whom = question.user, asked.rows_apart
-    return whom, asked.choose_by_period, bool(question.groupings), bool(question.columns), asked.blocks is None
-
-
-SOME = few(list(ASKED), _features, together=1)
+SOME = list(ASKED) if SCALE >= 1 else ["user", "window", "event", "rows alone", "derived"]
 """Questions of every kind, where what is looked at is the same for all."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import mpmath
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
-from tests.covering import each
 
 from chronodp.postprocess.tails import Law, deviations, mixed_quantile, quantiles
 
@@ -72,14 +72,16 @@ def test_the_two_computations_agree(count: int, x: float) -> None:
     assert beyond(((0.75, count - 1), (0.75, 1)), 0.75 * x) == pytest.approx(beyond_closed(count, x), abs=1e-13)
 
 
-@pytest.mark.parametrize(("weight", "x"), each([0.01, 0.3, 0.9], [0.3, 2.0, 9.0]))
-def test_the_two_computations_agree_on_two_weights(weight: float, x: float) -> None:
-    assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), abs=1e-12)
+def test_the_two_computations_agree_on_two_weights() -> None:
+    for weight, x in itertools.product([0.01, 0.3, 0.9], [0.3, 2.0, 9.0]):
+        found = beyond(((1.0, 1), (weight, 1)), x)
+        assert found == pytest.approx(beyond_of_two(weight, x), abs=1e-12), (weight, x)
 
 
-@pytest.mark.parametrize(("weight", "x"), each([1e-8, 0.01, 0.3, 0.9, 0.999], [1e-9, 0.3, 9.0, 200.0, 650.0]))
-def test_far_tails_are_right_to_their_last_digits(weight: float, x: float) -> None:
-    assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), rel=1e-12)
+def test_far_tails_are_right_to_their_last_digits() -> None:
+    for weight, x in itertools.product([1e-8, 0.01, 0.3, 0.9, 0.999], [1e-9, 0.3, 9.0, 200.0, 650.0]):
+        found = beyond(((1.0, 1), (weight, 1)), x)
+        assert found == pytest.approx(beyond_of_two(weight, x), rel=1e-12), (weight, x)
 
 
 def test_one_laplace_draw_is_exponential_on_both_sides() -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from tests.conftest import SCALE, Trials
-from tests.covering import in_turn
+from tests.conftest import SCALE, Trials, in_turn
 from tests.series.misses import FALSE_ALARM, LAWS, WIDER, Missed, designed, missed, noisy
 
 from chronodp import Aggregate, Event, Ledger, User

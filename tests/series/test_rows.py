@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
-from tests.conftest import Trials
-from tests.covering import in_turn
+from tests.conftest import Trials, in_turn
 from tests.series.designs import EPSILONS, UNITS, WIDE_CLIPS, feasible, table
 from tests.series.misses import LAWS, WIDER, Missed, designed, missed, noisy
 from tests.series.releases import Silent, made

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conftest import Trials
-from tests.covering import in_turn
+from tests.conftest import Trials, in_turn
 from tests.engines.neighbours import neighbour, random_world
 
 import chronodp as cdp

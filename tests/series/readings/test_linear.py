@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.covering import in_turn
+from tests.conftest import in_turn
 from tests.series.readings.worlds import SHAPES, dense, single, source
 
 from chronodp.postprocess import Law
