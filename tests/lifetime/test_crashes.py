@@ -9,7 +9,6 @@ import pytest
 
 from chronodp.ledger import verify_chain
 from tests import warm
-from tests.conftest import SCALE
 from tests.lifetime.plain import EXAMPLE, MONTHS, Life, Result
 
 GAPS = (
@@ -74,7 +73,7 @@ def test_deaths_change_nothing(address: str, tmp_path: Path, work: str) -> None:
 
 
 @pytest.mark.processes
-@pytest.mark.skipif(SCALE < 1, reason="at stated counts only: `make verify`; the test before dies once in each gap")
+@pytest.mark.stated  # the test before dies once in each gap
 @pytest.mark.parametrize("gap", [*GAPS, *MERGING])
 def test_a_death_in_each_gap_of_each_month(address: str, tmp_path: Path, gap: str) -> None:
     expected = undisturbed(tmp_path / "quiet", events=False)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import SCALE
 
 from chronodp.audit.key_rules import People, Weighted
 from chronodp.audit.mutants.keys import decide_by_true_weight
@@ -85,7 +84,7 @@ def test_the_worst_table_at_half_the_price_is_the_reference_one() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(SCALE < 1, reason="tables of two people, and the worst ones, show it; all of them in `make verify`")
+@pytest.mark.stated  # tables of two people, and the worst ones, show it
 def test_two_rounds_keep_their_price_on_all_tables() -> None:
     found, pairs = worst(SOUND, (2.8, 1.4), 4)
     assert pairs == WANTED["sound at eps 2.80"]["pairs"]
