@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PINNED := $(PIP) --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto
-QUICK := not slow and not kill and not spark and not browser and not postgres and not stated and not long and not processes
+QUICK := not slow and not kill and not spark and not browser and not postgres and not stated
 
 .PHONY: help demo quick test tests check docs figures verify bench clean
 help:

@@ -75,7 +75,7 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "keys" / "ledger_for
 
 @pytest.mark.parametrize("theorem", THEOREMS)
 @pytest.mark.parametrize("releases", RELEASES)
-@pytest.mark.long
+@pytest.mark.slow
 def test_epsilon_is_that_of_the_releases_at_the_delta_that_failures_leave(theorem: str, releases: str) -> None:
     epsilon, cost = THEOREMS[theorem], RELEASES[releases]
     if theorem == "optimal" and gather(cost).gaussian:

@@ -53,7 +53,7 @@ def test_optimal_composition_agrees_with_their_privacy_loss_distribution(epsilon
         assert optimal.epsilon(cost, delta) <= expected + 1e-9 + 2 * times * 2.0**-48 / delta
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_their_distributions_of_mixtures_stay_below_every_sound_bound() -> None:
     mixture: list[Cost] = [
         RepeatedCost(GaussianCost(1.0, 8.0), 5),

@@ -31,7 +31,7 @@ JUDGED = [mutant for mutant in MUTANTS if SCALE >= 1 or mutant not in lifetimes.
 
 
 @pytest.mark.parametrize("mutant", JUDGED, ids=lambda mutant: mutant.name)
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_broken_twin_is_caught_and_the_sound_one_passes(mutant: Mutant, trials: Trials) -> None:
     whole = trials(100) == 100
     if mutant.name in SLOW_TWINS and not whole:
@@ -72,7 +72,7 @@ CLAIMED = [entry for entry in entries() if not entry.unclaimed]
 
 
 @pytest.mark.parametrize("entry", CLAIMED, ids=lambda entry: entry.name)
-@pytest.mark.long
+@pytest.mark.slow
 def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
     # All its cases, and samples of a second each, at stated counts only: `make verify`, or `chronodp audit`.
     whole = trials(100) == 100
@@ -86,7 +86,7 @@ def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__module__.rpartition(".")[2])
-@pytest.mark.long
+@pytest.mark.slow
 def test_attacks_break_the_naive_version_alone(attack: Callable[..., Attempt]) -> None:
     # Linkage is right 98.6 % of the time: 100 guesses would fail to show it one time in 20, so many one in 10^10.
     trials, ours = (200, 90) if attack.__module__.endswith("linkage") else (100, 30)
@@ -152,7 +152,7 @@ def wears_out(data: int) -> int:
     return data ^ int(random.random() > (0.5 if worn else 0.7))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "reason"),
     [
@@ -183,7 +183,7 @@ def test_no_auditor_passes_or_breaks_on_what_cannot_be_judged(mechanism: Callabl
     assert judge(case, Allowance(samples=50_000)).outcome == "cannot be judged"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_honest_mechanism_with_randomness_of_its_own_is_judged() -> None:
     def own(data: int) -> int:
         return data ^ int(random.random() > 0.6)
@@ -207,7 +207,7 @@ def test_what_is_not_reached_in_time_is_not_passed() -> None:
     assert {verdict.outcome for verdict in judge_all(mutant.cases, SMALL, within=0.0)} == {"not reached"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_judges_see_no_names() -> None:
     seen: list[str] = []
 

@@ -44,7 +44,7 @@ def test_draws_a_curve_for_each_and_asks_nothing_of_the_network(
         assert reading.complaints == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_says_loudly_that_a_twin_was_not_caught(audited: Audit, tmp_path: Path) -> None:
     (mutant, sound, _), *_ = audited.mutants
     page = report_audit(Audit(audited.verdicts, ((mutant, sound, sound),)), tmp_path / "audit.html")

@@ -9,7 +9,7 @@ from chronodp.audit.exact import examine
 from chronodp.randomness import Entropy
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_release_with_thinner_noise_is_caught() -> None:
     def release(visits: tuple[str, ...], *, entropy: Entropy) -> int:
         return int(noisy_numbers(coarse_plan(visits, thin=0.9), entropy)[0])

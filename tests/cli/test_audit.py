@@ -40,7 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_mechanism_by_name_with_its_twins(home: Path) -> None:
     told = json.loads(run("audit", "comparator", "--json", "--page", "audit.html"))
     assert told["as_it_must"]
@@ -63,7 +63,7 @@ def test_a_mechanism_of_ones_own(name: str, outcome: str, code: int) -> None:
     assert ("ZeroDivisionError" in found["reason"]) is (name == "broken")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_what_is_no_mechanism_is_refused(refuse: Callable[..., str]) -> None:
     assert "module:object" in refuse("audit", "mine_to_audit:nothing")
@@ -71,7 +71,7 @@ def test_what_is_no_mechanism_is_refused(refuse: Callable[..., str]) -> None:
     assert "there are" in refuse("audit", "perpetual motion")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_bounded_time_lists_what_was_not_reached() -> None:
     result = CliRunner().invoke(app, ["audit", "comparator", "--within", "1e-9", "--json"], catch_exceptions=False)
     assert result.exit_code == 1

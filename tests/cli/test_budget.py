@@ -112,7 +112,7 @@ def test_lengths_and_zones_on_the_command_line(place: str, refuse: Callable[...,
     assert "timezone must be the name of a time zone" in refuse(*base, "people", "--unit", "user_period:1D@Nowhere")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_owner_is_told_what_0_1_0_mixed(place: str) -> None:
     golden = Path(__file__).parent.parent / "golden" / "ledger-0.1.0"
     with closing(sqlite3.connect(place)) as connection, connection:

@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_people_vote_and_the_choice_is_shown_stored_and_verified(home: Path) -> None:
     text = run(*PANEL, *ORDERS, *PAID, "--out", "choice.json")
     assert "ARIMA(2,0,0) │ yes" in text
@@ -53,7 +53,7 @@ def test_people_vote_and_the_choice_is_shown_stored_and_verified(home: Path) -> 
         assert "genuine" in run("verify", "choice.json", "--public-key", ledger.keys.public)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_regrets_and_blocks(home: Path) -> None:
     regrets = ("--regret", "0.1", "--largest-error", "5", "--holdout", "15", "--epsilon", "8")
     assert json.loads(run(*PANEL, *ORDERS, *PAID, *regrets, "--json"))["winner"] == "ARIMA(2,0,0)"
@@ -62,7 +62,7 @@ def test_regrets_and_blocks(home: Path) -> None:
     assert home.exists()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

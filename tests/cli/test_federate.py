@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests import warm
+from tests import forkserver
 from tests.cli.conftest import run
 from tests.federated.network import Network
 
@@ -58,9 +58,9 @@ def certify(folder: Path) -> None:
     )
 
 
-def start(*arguments: str) -> warm.Program:
+def start(*arguments: str) -> forkserver.Program:
     command = ("-c", "from chronodp.cli import main; main()", "federate", *arguments)
-    return warm.start(*command, environment={"COLUMNS": "300"})
+    return forkserver.start(*command, environment={"COLUMNS": "300"})
 
 
 def holder(network: Network, name: str, *options: str) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def holder(network: Network, name: str, *options: str) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def ended(*processes: warm.Program) -> Iterator[None]:
+def ended(*processes: forkserver.Program) -> Iterator[None]:
     """Leave no process behind, whatever happens."""
     try:
         yield
@@ -81,7 +81,7 @@ def ended(*processes: warm.Program) -> Iterator[None]:
             process.close()
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_run_over_tls(tmp_path: Path) -> None:
     certify(tmp_path)
     network = Network(
@@ -129,7 +129,7 @@ def test_keys_and_tokens(tmp_path: Path, refuse: Callable[..., str]) -> None:
     assert "holder must be one of north, south" in refuse(*other)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_refusals_before_anything_starts(tmp_path: Path, refuse: Callable[..., str]) -> None:
     network = Network(tmp_path, ("north", "south"))
     file, key = str(network.file), str(tmp_path / "north.key")
@@ -154,7 +154,7 @@ def test_refusals_before_anything_starts(tmp_path: Path, refuse: Callable[..., s
     assert "federate server" in run("federate", "server", "--help")
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_taken_address_is_said(tmp_path: Path) -> None:
     network = Network(tmp_path, ("north", "south"))
     host, port = network.run.place

@@ -16,7 +16,7 @@ from tests.cli.clinics import MODEL, TOP, write_clinic
 from tests.conftest import SCALE
 from tests.federated.network import Network, code_of, command, ended
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 NAMES = ("north", "south", "east", "west")
 

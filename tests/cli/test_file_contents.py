@@ -248,7 +248,7 @@ def contents_for(command: str, option: str) -> list[str]:
     return list(CONTENTS)[place % 5 :: 5]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "option"), READS)
 def test_nothing_of_a_file_comes_out(command: str, option: str, desk: Path) -> None:
     runner = CliRunner(env={"COLUMNS": "400", "TERM": "dumb", "NO_COLOR": "1"})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chronodp.cli.shell import _PANELS, _pairs_apart, app
-from tests import warm
+from tests import forkserver
 
 
 def test_every_command_stands_in_one_panel() -> None:
@@ -17,9 +17,9 @@ def test_every_command_stands_in_one_panel() -> None:
     assert len(named) == len(set(named)) == len(app.registered_commands) + len(app.registered_groups)
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_the_help_shows_panels_in_their_order() -> None:
-    said = warm.run("-m", "chronodp", "--help").stdout
+    said = forkserver.run("-m", "chronodp", "--help").stdout
     headings = re.findall(r"─ ([A-Z][a-z ]+) ─", said)
     assert headings == ["Options", *_PANELS]
 
@@ -30,11 +30,11 @@ def test_a_pair_with_a_comma_is_two_words() -> None:
         assert _pairs_apart(left_alone) == left_alone
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_clip_with_a_comma_is_planned(tmp_path: Path) -> None:
     Path(tmp_path / "delays.csv").write_text("at,who,delay\n2026-01-01,a,3\n", encoding="utf-8")
     words = "--time at --user who --every 1D --start 2026-01-01 --end 2026-02-01 --max-periods 3 --sum delay"
-    done: subprocess.CompletedProcess[str] = warm.run(
+    done: subprocess.CompletedProcess[str] = forkserver.run(
         *("-m", "chronodp", "plan", "delays.csv", *words.split(), "--clip=-60,300", "--epsilon", "1"), cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr

@@ -25,7 +25,7 @@ def test_costs_are_those_that_are_recommended() -> None:
     assert "never" in text
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_several_budgets_and_the_page(tmp_path: Path) -> None:
     page = tmp_path / "costs.html"
     text = run(

@@ -43,7 +43,7 @@ def type_in(line: str) -> str:
 
 
 @pytest.mark.parametrize("answers", [COUNT, SUM])
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_it_names_next_runs(table: str, answers: Sequence[str]) -> None:
     said = start(table, answers)
     assert "at (time), who (text), minutes (number)" in said
@@ -131,7 +131,7 @@ def test_kinds_of_columns(tmp_path: Path) -> None:
     assert kinds == {"a": "time", "b": "time", "c": "number", "d": "number", "e": "text", "f": "text"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "limit"), [("2026-01-13", "max_periods = 12"), ("2026-03-13", 'find = ["max_periods"]')]
 )
@@ -171,7 +171,7 @@ def written(tmp_path: Path, cells: Sequence[object], form: str) -> str:
     return f"days.{form}"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize(
     ("cells", "more", "found"),

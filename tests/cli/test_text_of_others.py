@@ -238,7 +238,7 @@ def say(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(("command", "arguments"), [(name, call) for name, calls in CALLS.items() for call in calls])
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_command_prints_what_a_terminal_obeys(
     say: Callable[..., str], command: str, arguments: tuple[str, ...]
 ) -> None:

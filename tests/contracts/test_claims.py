@@ -71,7 +71,7 @@ def test_every_mechanism_is_covered(mechanism: object) -> None:
     assert mechanism in covered, "add an Entry to chronodp.audit.cases that covers it"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_search_for_mechanisms_finds_some() -> None:
     names = {getattr(one, "__name__", "") for one in mechanisms()}
     assert {"Stream", "Alert", "BlockShuffle", "choose", "Plan", "WindowedStream", "fit_privately"} <= names
@@ -79,7 +79,7 @@ def test_the_search_for_mechanisms_finds_some() -> None:
     assert chronodp.Alert in mechanisms()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", [entry for entry in _ENTRIES if not entry.unclaimed], ids=lambda entry: entry.name)
 def test_whatever_is_covered_is_really_run(entry: Entry) -> None:
     """A name in a list proves nothing: what an entry covers must be called when its cases are run."""
@@ -112,7 +112,7 @@ def test_every_claim_has_an_argument_and_a_check(entry: Entry) -> None:
         assert case.neighbours
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_page_of_claims_is_the_one_that_the_mechanisms_write() -> None:
     page = (ROOT / "docs/explanation/claims.md").read_text(encoding="utf-8")
     assert page == claims_page(), "run: python -m chronodp.audit.claims > docs/explanation/claims.md"

@@ -62,7 +62,7 @@ def test_each_feature_is_planned(feature: Feature) -> None:
     assert planned([feature], unit_for([feature])).state == "works"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_page_tells_what_comes_of_each(plans: Plans, doors: Doors) -> None:
     page = told(PAGE.read_text(encoding="utf-8"))
     found: dict[tuple[str, ...], str] = {}
@@ -87,7 +87,7 @@ if SCALE >= 1:
         assert PAGE.read_text(encoding="utf-8") == written, "run: python -m tests.contracts.combinations"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_whatever_is_refused_is_refused_with_an_argument_and_what_is_allowed(plans: Plans) -> None:
     sentences = {one.sentence for outcomes in plans.values() for one in outcomes.values() if one.state == "refused"}
     assert len(sentences) > 50
@@ -97,7 +97,7 @@ def test_whatever_is_refused_is_refused_with_an_argument_and_what_is_allowed(pla
         assert not re.search(r"got (None|a Find|an? object|<)", sentence), sentence
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: f"{type(unit).__name__} {unit.relation}")
 def test_whatever_is_planned_is_released(unit: RecordUnit, plans: Plans, ledger: cdp.Ledger) -> None:
     """Every pair that was planned, and each feature under one unit, or where no pair has it; all if so stated."""
@@ -111,7 +111,7 @@ def test_whatever_is_planned_is_released(unit: RecordUnit, plans: Plans, ledger:
     assert len(paired) > 20
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_duckdb_releases_the_same_numbers_as_plain_python(tmp_path: Path) -> None:
     """What Spark is asked, which has every feature; each feature and each pair at stated counts."""
     first, second, data = tmp_path / "plain", tmp_path / "duckdb", table()
@@ -131,7 +131,7 @@ def test_duckdb_releases_the_same_numbers_as_plain_python(tmp_path: Path) -> Non
             assert outcome.state == "works" or features not in few
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_commands_plan_what_the_library_plans(plans: Plans, tmp_path: Path) -> None:
     commands, unit = Commands(tmp_path), cdp.User()
     for features, outcome in plans[unit].items():
@@ -140,7 +140,7 @@ def test_commands_plan_what_the_library_plans(plans: Plans, tmp_path: Path) -> N
             assert found.state == outcome.state, (named(features), found)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_curator_plans_what_the_library_plans(plans: Plans, tmp_path: Path) -> None:
     curators, unit = Curators(tmp_path), cdp.User()
     for features, outcome in plans[unit].items():

@@ -34,7 +34,7 @@ HOUSE = {
 }
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

@@ -56,7 +56,7 @@ def test_rooms_share_helpers_and_no_tests() -> None:
         assert set(rooms) <= {path.relative_to(tests).parts[0]}, f"{path}: what rooms share is a module of its own"
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_heavy_libraries_are_imported_late() -> None:
     code = "import sys, chronodp; print(','.join(sorted(m.split('.')[0] for m in sys.modules)))"
     loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).strip().split(","))
@@ -79,7 +79,7 @@ def test_heavy_libraries_are_imported_late() -> None:
     }
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_rooms_that_come_late_are_there_when_asked() -> None:
     code = "import chronodp as cdp; print(cdp.accounting.__name__, cdp.randomness.__name__)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == [
@@ -145,7 +145,7 @@ def test_arguments_of_claims_are_pages_that_exist() -> None:
         assert (ROOT / page).is_file(), page
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_project_needs_nothing_of_one_machine() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     paths = tracked.stdout.split() or [str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.py")]

@@ -98,7 +98,7 @@ def tab(browser: Browser) -> Page:
 
 
 @pytest.mark.browser
-@pytest.mark.processes
+@pytest.mark.slow
 def test_fits_and_is_read_in_the_light_in_the_dark_and_on_paper(
     everything: cdp.Ledger, tab: Page, tmp_path: Path
 ) -> None:

@@ -26,7 +26,7 @@ DAYS = Calendar("1D", "2026-01-01", "2026-01-05")
 
 
 # Samples below are such that every two options meet.
-@pytest.mark.long
+@pytest.mark.slow
 def test_duckdb_takes_the_votes_of_the_reference(trials: Trials) -> None:
     records = crowd(random.Random(1), trials(2000, least=100))
     source = find_source(to_arrow(records, ["region"]))
@@ -36,7 +36,7 @@ def test_duckdb_takes_the_votes_of_the_reference(trials: Trials) -> None:
         assert DuckDB(threads=2).sizes(source, asked) == expected
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_duckdb_finds_the_losses_of_the_reference(trials: Trials) -> None:
     records = crowd(random.Random(2), trials(2000, least=100))
     source = find_source(to_arrow(records, ["region"]))

@@ -52,7 +52,7 @@ def few(asked: Iterable[_Asked], many: int, *, seed: int) -> list[_Asked]:
     return every if SCALE >= 1 else random.Random(seed).sample(every, many)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_duckdb_scales_as_the_reference_does(trials: Trials) -> None:
     records = [*crowd(random.Random(4), trials(2000, least=100)), *largest()]
     source, duckdb = find_source(to_arrow(records, ["region"])), DuckDB(threads=2)
@@ -69,7 +69,7 @@ def test_duckdb_scales_as_the_reference_does(trials: Trials) -> None:
         assert duckdb.losses(source, losses) == reference_losses(records, losses)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nobody_and_nothing_have_an_answer() -> None:
     table = to_arrow([Record("ann", int(CALENDAR.edges[0]), 0.0, ("north",))], ["region"])
     for records in (table, table.slice(0, 0)):

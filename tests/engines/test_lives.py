@@ -64,7 +64,7 @@ def some_lives() -> list[LifeQuestion]:
     return random.Random(2).sample(list(asked_lives()), 19 if SCALE >= 1 else 11)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_engine_keeps_and_books_the_same(trials: Trials) -> None:
     chance = random.Random(3)
     for asked in some_lives():
@@ -79,7 +79,7 @@ def test_every_engine_keeps_and_books_the_same(trials: Trials) -> None:
         assert max(tally.shares.values()) <= asked.life
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_text_keeps_and_books_the_same() -> None:
     chance = random.Random(13)
     for asked in some_lives():
@@ -89,7 +89,7 @@ def test_the_text_keeps_and_books_the_same() -> None:
         assert equal(book_by_text(records, asked, tally, key="k"), book_reference(records, asked, tally, key="k"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
@@ -138,7 +138,7 @@ def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
     assert found.spent.tolist() == [spent.get(f"p{person}", 0) for person in range(people)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_with_room_for_all_totals_are_those_without_lives() -> None:
     records = random_batch(random.Random(5), 400, 30)
     asked_of = [asked for asked in asked_lives(life=10**6) if 10**6 < asked.life < 2**60]
@@ -156,7 +156,7 @@ def test_with_room_for_all_totals_are_those_without_lives() -> None:
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 @pytest.mark.parametrize("pays", ["share", "own"])
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_life_fits_exactly_as_many_periods_at_the_clip(book: Book, pays: str) -> None:
     for life, steps in ((1, 7), (3, STEPS), (5, 3 * 2**16 - 1)):
         question = replace(summed(), clip=(0, steps))
@@ -198,7 +198,7 @@ def test_own_prices_stop_at_the_first_period_that_does_not_fit() -> None:
         assert booked.totals.people.sum() == 0  # being there is not paid for
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 @pytest.mark.parametrize("pays", ["share", "own"])
 def test_taking_a_person_out_of_all_batches_moves_nobody_elses_cells(book: Book, pays: str, trials: Trials) -> None:
@@ -264,7 +264,7 @@ def test_nobody_ever_pays_more_than_a_life_and_somebody_all_of_it(pays: str) -> 
     assert kept_ever > 5 * life if pays == "own" else kept_ever <= 5 * life
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_duckdb_keeps_to_lives_over_many_batches(trials: Trials) -> None:
     chance, tally, ours = random.Random(4), MemoryTally(), MemoryTally()
     asked = priced(replace(summed(), clip=(-STEPS, STEPS)), pays="own", life=6)
@@ -299,7 +299,7 @@ def test_own_prices_keep_what_shares_keep_and_more() -> None:
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 @pytest.mark.parametrize("pays", ["share", "own"])
-@pytest.mark.long
+@pytest.mark.slow
 def test_six_issues_of_two_shares_give_the_golden_sums(book: Book, pays: str) -> None:
     golden = json.loads((GOLDEN / "durability.json").read_text(encoding="utf-8"))
     tally, groups = MemoryTally(), ("a", "b")
@@ -337,7 +337,7 @@ def test_names_are_people_however_they_are_written() -> None:
         assert sorted(booked.spent.tolist()) == [SHARE, 2 * SHARE]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_stretches_and_files_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     import chronodp.engines.people_index as index
 

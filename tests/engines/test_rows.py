@@ -167,7 +167,7 @@ SOME = [world for turn, world in enumerate(WORLDS) if SCALE >= 1 or (turn // 20 
 
 
 @pytest.mark.parametrize("world", SOME, ids=named)
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_neighbours_differ_by_more_than_is_stated_and_some_by_all_of_it(world: World) -> None:
     l1, l2 = worst(world, 4)
     assert max(l1, l2) <= 1 + 1e-12

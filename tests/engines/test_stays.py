@@ -44,7 +44,7 @@ def test_a_day_counts_for_the_window_and_stays_join() -> None:
     assert reference_totals(both, asked(3, 1), key="").people.tolist() == [1, 2, 2, 2] + [1] * 8
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_engine_has_the_same_integers(trials: Trials) -> None:
     records = crowd(random.Random(6), trials(1500, least=80))
     source, duckdb = find_source(to_arrow(records, ["region"])), DuckDB(threads=2)

@@ -40,7 +40,7 @@ def test_people_in_order_of_time_without_what_is_unusable(file: Path) -> None:
     assert sorted(series.tolist() for series in shorter) == [[2.0, 3.0], [7.0]]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_rows_give_nobody(tmp_path: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_text("at,who,v\n", encoding="utf-8")
@@ -48,7 +48,7 @@ def test_no_rows_give_nobody(tmp_path: Path) -> None:
     assert np.isnan(read_series(find_source(empty), DAYS, time="at", value="v")).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_series_keeps_its_places_whatever_rows_there_are(file: Path) -> None:
     whole = read_series(find_source(file), DAYS, time="at", value="v")
     np.testing.assert_array_equal(whole, [1.0, 6.0, 3.0, np.nan])  # the second: 2, 7 and 9

@@ -4,7 +4,7 @@ import pytest
 from experiments.devices.claims import claims
 from tests.experiments.rooms import check_room, check_words, find_all, series
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 def test_what_is_true_of_one_report_is_not_of_many() -> None:

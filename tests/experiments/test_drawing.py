@@ -53,7 +53,7 @@ def drawn() -> Figure:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_figure_is_a_page_a_picture_and_a_table_in_each_gallery(tmp_path: Path) -> None:
     written = write_figure(drawn(), tmp_path, ("html", "svg", "csv"))
     assert sorted(path.name for path in written) == sorted(
@@ -78,7 +78,7 @@ def read(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_figure_is_the_same_picture(tmp_path: Path) -> None:
     first = write_figure(drawn(), tmp_path / "a", ("svg", "csv"))
     second = write_figure(drawn(), tmp_path / "b", ("svg", "csv"))

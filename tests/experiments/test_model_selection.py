@@ -7,7 +7,7 @@ from tests.experiments.rooms import check_room, check_words, find_all, series
 
 from chronodp.selection import ExponentialMechanism, PermuteAndFlip
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 def test_votes_find_the_order_and_raw_losses_do_not() -> None:

@@ -37,7 +37,7 @@ def test_galleries_show_pictures_that_are_there() -> None:
         assert said <= {claim.id for claim in all_claims(Given())}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_command_shows_one_room_and_refuses_half_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["devices", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)["findings"]

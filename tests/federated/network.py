@@ -27,7 +27,7 @@ from chronodp.federated.transport.link import Link
 from chronodp.federated.transport.participant import take_part
 from chronodp.federated.transport.run_file import RunFile, read_run
 from chronodp.federated.transport.tokens import issue_token
-from tests import warm
+from tests import forkserver
 
 _WORK = "import pickle, sys; work, arguments = pickle.loads(bytes.fromhex(sys.argv[1])); work(*arguments)"
 
@@ -80,14 +80,14 @@ class Network:
     def run(self) -> RunFile:
         return read_run(self.file)
 
-    def server(self, *, hurried: bool = False, gone: Sequence[str] = ()) -> warm.Program:
+    def server(self, *, hurried: bool = False, gone: Sequence[str] = ()) -> forkserver.Program:
         """Start the server; a hurried one does not sit out the time of holders that are known to be dead.
 
         Those in ``gone`` never come back, not even to learn how the run ended.
         """
         return started(_serve, self.folder, hurried, tuple(gone))
 
-    def client(self, name: str, *, die_in: str = "") -> warm.Program:
+    def client(self, name: str, *, die_in: str = "") -> forkserver.Program:
         """Start a holder; ``die_in`` names a phase and round, such as ``MASK:1``, in which it kills itself."""
         return started(_take_part, self.folder, name, die_in)
 
@@ -106,13 +106,13 @@ class Network:
         return dict(map(json.loads, lines))
 
 
-def command(errors: Path, *arguments: str) -> warm.Program:
+def command(errors: Path, *arguments: str) -> forkserver.Program:
     """Start a command of the shell, and write what it says on the side to a file."""
     return started(_command, errors, arguments)
 
 
 @contextlib.contextmanager
-def ended(*processes: warm.Program) -> Iterator[None]:
+def ended(*processes: forkserver.Program) -> Iterator[None]:
     """Leave no process behind, whatever happens."""
     try:
         yield
@@ -124,14 +124,14 @@ def ended(*processes: warm.Program) -> Iterator[None]:
             process.close()
 
 
-def code_of(process: warm.Program, *, seconds: float = 120.0) -> int:
+def code_of(process: forkserver.Program, *, seconds: float = 120.0) -> int:
     """Wait for a process and return its exit code."""
     return process.wait(seconds)
 
 
-def started(work: Callable[..., None], *arguments: object) -> warm.Program:
+def started(work: Callable[..., None], *arguments: object) -> forkserver.Program:
     """Start a process of its own that does some work."""
-    return warm.start("-c", _WORK, pickle.dumps((work, arguments)).hex())
+    return forkserver.start("-c", _WORK, pickle.dumps((work, arguments)).hex())
 
 
 def _command(errors: Path, arguments: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from tests.federated.network import code_of, ended, started
 from tests.federated.people import make_plan, make_trainer
 from tests.federated.victim import train_and_die
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 
 @pytest.mark.parametrize("point", ["stream written", "stream committed", "step written", "step committed"])

@@ -15,7 +15,7 @@ from tests.conftest import Trials
 from tests.federated.crowd import Toy
 from tests.federated.network import Network, code_of, ended
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 HOLDERS, THRESHOLD = ("h0", "h1", "h2", "h3", "h4"), 3
 KILLED_IN = (Phase.SHARE, Phase.MASK, Phase.CONSENT, Phase.UNMASK)

@@ -14,7 +14,7 @@ HEADER = "patient,hour,pulse,temperature,label"
 PATIENTS = ("01", "1", "x, y")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("clock", ["{}", "2026-01-{:02d}"])
 @pytest.mark.parametrize("odd", ["", "z,3,70", "z,3,70,36.5,1,8,9", 'z,"3",many,36.5,0', "#"])
 def test_rows_of_others_leave_a_person_as_they_are(tmp_path: Path, clock: str, odd: str) -> None:

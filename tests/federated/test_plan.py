@@ -16,7 +16,7 @@ from chronodp.privacy import RepeatedCost, SampledGaussianCost, SequenceCost, Us
 from tests.federated.people import design, make_plan, open_ledger
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_noise_is_the_least_that_meets_the_target() -> None:
     sigma = noise_for(epsilon=5.148263, delta=1e-5, rate=0.1, steps=50)
     assert sigma == pytest.approx(1.0, rel=2e-3)
@@ -29,7 +29,7 @@ def test_noise_is_the_least_that_meets_the_target() -> None:
         noise_for(epsilon=1e-9, delta=1e-12, rate=0.5, steps=1000)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_run_cut_into_rounds_counts_the_same_total() -> None:
     whole = make_plan(rounds=1, local_steps=50)
     cut = make_plan(rounds=10, local_steps=5)
@@ -41,7 +41,7 @@ def test_a_run_cut_into_rounds_counts_the_same_total() -> None:
     assert forgetful < 0.7 * pld.epsilon(rounds, 1e-5)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_person_in_several_holders_pays_in_each() -> None:
     once, thrice = make_plan(), make_plan(holders_per_person=3)
     assert thrice.cost == RepeatedCost(once.step.cost, 3 * once.rounds * once.local_steps)
@@ -128,7 +128,7 @@ def test_bad_plans_are_refused(changes: dict[str, object], named: str) -> None:
         plan_training(model, **(options | changes))  # type: ignore[arg-type]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_plan_has_a_json_form_and_a_task() -> None:
     plan = plan_training(design(), epsilon=8.0, delta=1e-3, people=100, batch=20, rounds=2, local_steps=2)
     assert (

@@ -174,7 +174,7 @@ def test_messages_are_bounded_and_must_be_the_holders_own(place: Place) -> None:
         place.link("h1").send(1, 0, 0, damaged)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_run_goes_through_and_a_slow_holder_is_left_out(place: Place) -> None:
     people = {name: place.holder(name) for name in place.network.names}
     for name in ("h0", "h1", "h2"):
@@ -193,7 +193,7 @@ def test_a_run_goes_through_and_a_slow_holder_is_left_out(place: Place) -> None:
     assert people["h3"].step()["done"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_holder_has_seen_the_end_when_it_has_what_came_of_it(tmp_path: Path) -> None:
     """A server that left as soon as all had heard of the end would leave the last of them without the model."""
     place = Place(tmp_path, rounds=1)
@@ -213,7 +213,7 @@ def test_a_holder_has_seen_the_end_when_it_has_what_came_of_it(tmp_path: Path) -
     place.coordinator.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_server_restarted_before_every_request_loses_nothing(place: Place) -> None:
     people = {name: place.holder(name) for name in place.network.names}
     for _ in range(12):
@@ -224,7 +224,7 @@ def test_a_server_restarted_before_every_request_loses_nothing(place: Place) -> 
     assert place.rounds == [place.network.names] * 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_too_few_before_the_last_phase_start_over_with_fresh_keys(place: Place) -> None:
     people = {name: place.holder(name) for name in place.network.names}
     for phase in (Phase.SHARE, Phase.MASK):
@@ -248,7 +248,7 @@ def test_too_few_before_the_last_phase_start_over_with_fresh_keys(place: Place) 
     assert place.rounds == [place.network.names]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_too_few_in_the_last_phase_end_the_run(place: Place) -> None:
     people = {name: place.holder(name) for name in place.network.names}
     for _ in range(4):
@@ -269,7 +269,7 @@ def test_too_few_in_the_last_phase_end_the_run(place: Place) -> None:
     assert place.rounds == [place.network.names]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_holder_does_not_tell_about_one_round_twice(place: Place) -> None:
     """A server that was set back asks for a round again: whoever has revealed shares in it refuses."""
     people = {name: place.holder(name) for name in place.network.names}
@@ -285,7 +285,7 @@ def test_a_holder_does_not_tell_about_one_round_twice(place: Place) -> None:
             one.step()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_holder_with_another_model_refuses(place: Place) -> None:
     file = place.network.file
     file.write_text(file.read_text(encoding="utf-8").replace("toy 1", "toy 2"), encoding="utf-8")
@@ -333,7 +333,7 @@ def test_a_server_that_talks_nonsense_is_refused(place: Place) -> None:
             link.standing()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_holder_that_refuses_stays_silent(place: Place) -> None:
     people = {name: place.holder(name) for name in place.network.names}
     for _ in range(4):

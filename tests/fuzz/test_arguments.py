@@ -39,7 +39,7 @@ def try_out(call: Call, wrong: dict[str, Any], paid: Callable[[], object] = int)
     return None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FREE))
 def test_one_wrong_argument(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # where a path that was meant as something else leads to nothing
@@ -69,7 +69,7 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
         yield opened
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_wrong_argument_where_a_ledger_pays(
     ledger: cdp.Ledger, tmp_path: Path, trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:

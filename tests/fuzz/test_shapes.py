@@ -87,7 +87,7 @@ def _documents(target: Target) -> Iterator[tuple[Any, Callable[[Any], str]]]:
             break
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_another_shape_in_any_place_is_read_or_refused(name: str, folder: Path, trials: Trials) -> None:
     target = _target(folder, name)

@@ -24,7 +24,7 @@ def address(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_releases_from_records_are_named_with_what_may_be_wrong(address: Path) -> None:
     with cdp.Ledger(address) as ledger:
         found = {(one.dataset, one.request): one.reasons for one in ledger.stored.affected()}
@@ -41,7 +41,7 @@ def test_releases_from_records_are_named_with_what_may_be_wrong(address: Path) -
         assert any("wrong clocks" in reason for reason in reasons) == (not in_utc), key
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_this_version_releases_is_not_named(address: Path) -> None:
     rows = pd.DataFrame({"at": ["2026-01-05"], "who": ["a"]})
     series = cdp.TimeSeries(

@@ -48,7 +48,7 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("leaky", "rule"), [(leaky, rule) for leaky in (False, True) for rule in RULES if RULES[rule].reserve or not leaky]
 )
@@ -89,7 +89,7 @@ def test_no_adaptive_adversary_gets_more_than_the_terms(rule: str, strategy: str
     assert finding.epsilon > 0.3  # the adversary did get something
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "odds"), [("gaussian", 2), ("renyi", 4)])
 @pytest.mark.parametrize("leaning", ["for", "against", "with the evidence"])
 def test_no_adversary_gets_more_from_ranges_that_lean_as_answers_go(rule: str, odds: int, leaning: str) -> None:
@@ -149,7 +149,7 @@ def test_taking_the_best_of_the_orders_is_paid_for() -> None:
         assert float(terms.components[ORDERS.index(order)].limit) < limit  # so that it is refused
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(
     st.sampled_from(["pure", "gaussian", "renyi"]),
     st.lists(

@@ -241,7 +241,7 @@ def test_a_history_is_read_by_pages_though_charges_fall_on_one_moment(
     assert len(ledger.history("monthly", by="ana/")) == 21
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_many_charges_stay_fast_and_exact(ledger: Ledger, trials: Trials) -> None:
     count = trials(20_000) if SCALE >= 1 else 300
     ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6)

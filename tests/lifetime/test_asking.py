@@ -82,7 +82,7 @@ def _own_life(draw: Any, design: LifetimeDesign, issues: list[Design], used: int
     return kept, used
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=60 if SCALE >= 1 else 20, deadline=None)
 def test_whatever_a_life_lets_through_is_within_what_was_bought_where_each_pays_for_what_they_add(data: Any) -> None:
@@ -110,7 +110,7 @@ def test_whatever_a_life_lets_through_is_within_what_was_bought_where_each_pays_
     assert moved <= bought(design)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=60 if SCALE >= 1 else 20, deadline=None)
 def test_whatever_a_life_lets_through_is_within_what_was_bought_under_whole_shares(data: Any) -> None:
@@ -229,7 +229,7 @@ def test_terms_that_do_not_go_together_are_refused() -> None:
             design.issue("load", **DAYS, **more)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_other_questions_take_of_the_same_life(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     people = [("ann", 3.0), ("bo", 1.5)]
     plan = series().sum("kwh", clip=(0.0, 3.0)).lifetime(epsilon=1.0, delta=1e-6, max_periods=3)

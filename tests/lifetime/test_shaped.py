@@ -92,7 +92,7 @@ def test_the_dearest_spread_over_a_long_life(steps: list[int], periods: int) -> 
     assert most_of(made, periods) == best[periods]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 @given(st.data())
@@ -169,7 +169,7 @@ def test_a_shorter_issue_has_the_same_shape(workload: Any) -> None:
                 assert shape.coefficients(length) == pytest.approx(whole[:length], rel=1e-13, abs=1e-15)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 31), min_size=1, max_size=12))
 @settings(max_examples=40 if SCALE >= 1 else 15, deadline=None)
 def test_so_many_periods_fit_however_they_lie(parts: list[int]) -> None:
@@ -212,7 +212,7 @@ def test_shapes_that_rise_again_are_not_priced() -> None:
         shaped_prices(rising, table, life=2**40, reissues=0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_plan_takes_what_errs_least_and_says_how_far_the_other_would() -> None:
     query = days().count()
     short, long = (
@@ -249,7 +249,7 @@ def test_whole_shares_alone_pay_for_shaped_noise() -> None:
     assert read_back(dump(design), LifetimeDesign) == design
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_issues_of_days_are_paid_by_how_many_of_them_count(tmp_path: Path) -> None:
     import pandas as pd
 

@@ -50,7 +50,7 @@ def run(table: NDArray[np.int64], seed: int) -> tuple[NDArray[np.float64], list[
     return np.array(released), asked
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nobody_is_asked_twice_within_a_window() -> None:
     for seed in range(5):
         _, asked = run(town(), seed)
@@ -60,7 +60,7 @@ def test_nobody_is_asked_twice_within_a_window() -> None:
             assert len(together) <= DEVICES
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_absorbing_is_more_precise_than_dividing_evenly() -> None:
     table = town()
     truth = np.array([np.bincount(table[:, slot], minlength=64) for slot in range(SLOTS)]) / DEVICES

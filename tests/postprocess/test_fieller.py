@@ -62,7 +62,7 @@ def test_a_gaussian_set_is_what_it_is_defined_as(
     assert (sets.kind == "interval") == (abs(d) > z * on_d)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(
     st.tuples(numbers, numbers),
     st.lists(st.tuples(weights, weights, st.integers(1, 6)), min_size=1, max_size=4),
@@ -289,7 +289,7 @@ def test_shares_of_a_total_hold(row: dict[str, Any], law: Law, trials: Trials) -
     assert errors(float(np.mean(sets.contain(share))), count, expected=0.95) < 4
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.lists(st.tuples(weights, weights, st.integers(1, 4)), min_size=2, max_size=4), st.sampled_from(LEVELS))
 def test_the_reach_of_laplace_noise_is_convex(kinds: list[tuple[float, float, int]], level: float) -> None:
     """Half the sum of two reaches is not below the reach half-way between, and no slope is above that of b."""
@@ -333,7 +333,7 @@ def test_ratios_to_one_denominator_hold_together(law: Law, level: float, trials:
     assert simultaneous_level(level, 1, product=False) == level
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_hundred_thousand_cells_are_fast() -> None:
     rng = np.random.default_rng(0)
     n, d = rng.normal(20, 10, 100_000), rng.normal(5, 5, 100_000)

@@ -158,7 +158,7 @@ MIXTURES: list[Kinds] = [
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kinds", MIXTURES, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_weights_together(kinds: Kinds, level: float) -> None:
     first, second = kinds
     quantile = mixed_quantile("laplace", first, second, level)

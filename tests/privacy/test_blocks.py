@@ -99,7 +99,7 @@ UNITS: list[tuple[RecordUnit, int | None, int]] = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("clip", [(0.0, 5.0), (-2.0, 3.0), (2.0, 5.0)], ids=str)
 @pytest.mark.parametrize(("unit", "max_periods", "touched"), UNITS, ids=str)
 def test_no_unit_moves_blocks_farther_than_is_said(

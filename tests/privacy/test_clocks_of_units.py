@@ -45,7 +45,7 @@ def days(zone: str, around: dt.date) -> list[tuple[int, int]]:
 
 
 # A zone with itself, and two neighbours in the list: each zone stands on both sides of others.
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wanted", "held"),
     [
@@ -66,7 +66,7 @@ def test_no_day_touches_more_days_of_another_zone_than_is_counted(held: str, wan
             assert whole or not found.aligned
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_day_of_25_hours_can_touch_three_days_elsewhere() -> None:
     # Adelaide's last day of summer runs from 13:30 to 14:30 UTC; Brisbane's days begin at 14:00.
     found = touching(Stretches(1, "1D", "Australia/Brisbane", None), Stretches(1, "1D", "Australia/Adelaide", None))
@@ -110,7 +110,7 @@ def test_fixed_lengths_against_every_place_of_a_stretch(
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu"])
 @pytest.mark.parametrize("every", ["15min", "30min", "1h", "6h"])
 @pytest.mark.parametrize("periods", [1, 4, 25])
-@pytest.mark.long
+@pytest.mark.slow
 def test_windows_of_hours_against_days_one_by_one(zone: str, every: str, periods: int) -> None:
     hours, day = Stretches(periods, every, None, None), Stretches(1, "1D", zone, None)
     width = {"15min": 1, "30min": 2, "1h": 4, "6h": 24}[every] * QUARTER
@@ -219,7 +219,7 @@ def day(zone: str, relation: Relation = "add_remove") -> UserPeriod:
         (UserPeriod("9000Y", timezone="UTC"), day("Asia/Tokyo"), None),
     ],
 )
-@pytest.mark.long
+@pytest.mark.slow
 def test_prices_across_lengths_and_zones(held: Unit, wanted: Unit, steps: int | None) -> None:
     assert price(held, wanted) == steps
 

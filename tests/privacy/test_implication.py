@@ -68,7 +68,7 @@ UNITS: list[Unit] = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("held", UNITS, ids=repr)
 def test_no_two_neighbours_are_farther_apart_than_the_price(held: Unit) -> None:
     tight = 0

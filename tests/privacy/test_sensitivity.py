@@ -72,7 +72,7 @@ def largest(numbers: Cells) -> Sensitivity:
     return Sensitivity(float(np.abs(numbers).sum(axis=1).max()), float(np.sqrt((numbers**2).sum(axis=1)).max()))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("clip", [(0.0, 1.0), (-1.0, 3.0), (-2.0, 2.0), (2.0, 3.0), (-3.0, -1.0)])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(

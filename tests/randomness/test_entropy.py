@@ -17,7 +17,7 @@ from chronodp.randomness.reservoir import Reservoir
 from chronodp.randomness.stairs import FINE
 from chronodp.randomness.start_check import _decide_no_point, _decide_no_step
 from chronodp.randomness.variates import gaussian, laplace
-from tests import warm
+from tests import forkserver
 from tests.randomness.replay import Replay, edge_words, random_words
 
 
@@ -50,7 +50,7 @@ def draw_into(queue: multiprocessing.Queue[list[int]], entropy: KeystreamEntropy
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is the point of the test
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_forked_child_never_repeats_its_parent_or_sibling() -> None:
     context = multiprocessing.get_context("fork")
     entropy = secure()
@@ -70,10 +70,10 @@ def test_a_forked_child_never_repeats_its_parent_or_sibling() -> None:
             assert same <= 3
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_programs_of_one_test_draw_each_their_own() -> None:
     code = "from chronodp.randomness import secure; print(secure().integers(2**62, 4))"
-    drawn = [warm.run("-c", code).stdout for _ in range(3)]
+    drawn = [forkserver.run("-c", code).stdout for _ in range(3)]
     assert len({*drawn, f"{secure().integers(2**62, 4)}\n", ""}) == 5
 
 
@@ -155,7 +155,7 @@ def test_permutations_with_equal_words_are_drawn_again() -> None:
     assert rows[1].tolist() == [0, 1, 2]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_exponential_coins_agree_with_the_slow_path_on_the_same_bits() -> None:
     words = np.concatenate([edge_words(), random_words(3000, 2)])
     chance, family = np.random.default_rng(1), laplace()

@@ -26,7 +26,7 @@ KINDS = {json.dumps(one, sort_keys=True): one for text in DOCUMENTS for one in k
 OTHERS: tuple[Any, ...] = (None, True, 7, 0.5, "other", [], [[]], {}, {"kind": "pure", "epsilon": 1.0})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_golden_documents_hold_to_their_schemas() -> None:
     assert len(DOCUMENTS) > 200
     for one in DOCUMENTS:

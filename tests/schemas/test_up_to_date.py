@@ -25,7 +25,7 @@ def test_schemas_are_up_to_date() -> None:
         assert stored == text, f"{name}{ENDING} is not up to date: run `python -m chronodp.schemas`"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", schema_names())
 def test_a_schema_is_one_by_the_standard_and_names_no_address_of_ours(name: str) -> None:
     schema = read_schema(name)

@@ -61,7 +61,7 @@ def steps_apart(design: ChoiceDesign, first: Values, second: Values) -> int:
 PRICES = [(epsilon, monotone) for epsilon in (1e-5, 0.1, 0.3, 1.0, 7.0, 100.0) for monotone in (False, True)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "monotone"), PRICES if SCALE >= 1 else [*PRICES[::4], *PRICES[3::4]])
 def test_ratios_span_at_most_epsilon_in_whole_numbers(epsilon: float, monotone: bool) -> None:
     """Ratios of the exponential mechanism are slope times moved gaps and a constant: all of it is rational."""

@@ -52,7 +52,7 @@ def test_what_the_policy_does_not_name_is_not_typed(house: House, asked: dict[st
     assert f"does not allow {next(iter(asked))} with column kwh" in answer.json()["error"]["message"]
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_what_the_policy_names_may(open_minded: House) -> None:
     home = open_minded.curator.policy.datasets["meters"]
     columns = {"step": "FLOOR(kwh)", "cold": "CASE WHEN region = 'north' THEN 'yes' ELSE 'no' END"}
@@ -74,7 +74,7 @@ def test_what_the_policy_names_may(open_minded: House) -> None:
             far.count().where("ABS(kwh) > 1").plan(epsilon=0.5)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_refusals_are_sentences(open_minded: House) -> None:
     question = {"measure": {"kind": "count"}, "epsilon": 0.5, "where": "kwh > (SELECT 1)"}
     answer = open_minded.http.post(
@@ -84,7 +84,7 @@ def test_refusals_are_sentences(open_minded: House) -> None:
     assert "where must be an expression over the columns of one row" in answer.json()["error"]["message"]
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_sizes_that_nobody_declared_are_refused(tmp_path: Path) -> None:
     path = rewritten(tmp_path, f"least_group = 15\n{ALLOWED}")
     with open_house(path, str(tmp_path / "budget.db")) as house, client_of(house, "ana") as client:

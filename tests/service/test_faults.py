@@ -191,7 +191,7 @@ class _Killed(BaseException):
     """What a kill looks like from inside: nothing after it runs."""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_workers_that_die_hold_nothing_until_several_were_lost_in_a_row(tmp_path: Path) -> None:
     curator = started(write_policy(tmp_path, lease=600.0))
     runner = Runner(curator, pace=Unpaced())
@@ -229,7 +229,7 @@ def test_workers_that_die_hold_nothing_until_several_were_lost_in_a_row(tmp_path
     curator.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_tally_that_is_away_keeps_its_issues_waiting_and_nothing_else(tmp_path: Path) -> None:
     curator = started(write_life_policy(tmp_path))
     meters = curator.policy.datasets["meters"]

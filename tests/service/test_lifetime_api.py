@@ -13,7 +13,7 @@ from chronodp.errors import InvalidArgument, NotAllowed
 from tests.service.lives import ask, issued, month, write_life_policy
 from tests.service.town import House, open_house
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 SERIES = "/datasets/meters/lifetimes/load"
 
 

@@ -46,7 +46,7 @@ def silent(curator: Curator) -> None:
         transaction.run("UPDATE service_jobs SET lease = 1")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point", ["segment written", "noise drawn", "issue written", "issue committed", "issue marked"]
 )
@@ -86,7 +86,7 @@ def test_an_issue_cut_off_at_each_gap_is_made_once(tmp_path: Path, monkeypatch: 
     curator.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_issue_whose_ledger_was_lost_for_a_moment_is_taken_up_again(tmp_path: Path) -> None:
     curator = started(write_life_policy(tmp_path, lease=600.0))
     job = submitted(curator)
@@ -105,7 +105,7 @@ def test_an_issue_whose_ledger_was_lost_for_a_moment_is_taken_up_again(tmp_path:
     curator.close()
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_workers_that_overtake_each_other_make_every_issue_once(postgres: str, tmp_path: Path) -> None:
     address, keys = fresh_database(postgres), tmp_path / "keys"
     curator = Curator(read_policy(write_life_policy(tmp_path, lease=600.0)), address, keys=keys)
@@ -131,7 +131,7 @@ def test_workers_that_overtake_each_other_make_every_issue_once(postgres: str, t
     curator.close()
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_service_that_is_killed_goes_on_with_its_issues_after_a_restart(tmp_path: Path) -> None:
     policy, ledger = write_life_policy(tmp_path, floor=0.3, lease=1.0), str(tmp_path / "budget.db")
     store = open_tables(ledger)

@@ -11,7 +11,7 @@ from tests.service.lives import issued, write_life_policy
 from tests.service.town import House, open_house
 from tests.service.visiting import Visits, faults
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

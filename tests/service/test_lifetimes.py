@@ -20,7 +20,7 @@ from chronodp.service.pacing import Pace, Unpaced
 from chronodp.service.runner import Runner
 from tests.service.lives import LIFETIMES, charges, month, started, write_life_policy, write_months
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 ANA, BEN, OLGA = Caller("ana", "analyst", ""), Caller("ben", "analyst", ""), Caller("olga", "owner", "")
 

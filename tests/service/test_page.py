@@ -24,7 +24,7 @@ from tests.old_names import old_names, unseen
 from tests.service.town import API, COUNT, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 _DROP = """([data, name]) => {
     const files = new DataTransfer();

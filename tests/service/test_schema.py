@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import SCALE
 from tests.service.town import COUNT, ROOT, SUM, House, open_house, write_policy
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 LIFETIME = """
 [datasets.meters.lifetimes.load]

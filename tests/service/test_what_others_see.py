@@ -12,7 +12,7 @@ import pytest
 from chronodp.service.app import make_app
 from tests.service.town import API, House, open_house, write_policy
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 LIFETIME = """
 [datasets.meters.lifetimes.load]

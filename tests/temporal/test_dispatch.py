@@ -49,7 +49,7 @@ def test_the_recurrence_agrees_with_exact_fractions(window: int, threshold: int)
     assert np.allclose(dispatch_probabilities(window, threshold), wanted, rtol=1e-12, atol=0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ratios_stay_exact_to_a_window_of_a_thousand() -> None:
     row = [1]  # S(K, 0..K), whole numbers
     for size in range(1, 1001):

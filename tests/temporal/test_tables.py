@@ -229,7 +229,7 @@ def test_a_table_that_grew_inside_a_block_does_not_compose() -> None:
     assert examine(run, [((1, 2, 3), (1, 3, 2))]).epsilon == np.inf
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [2, 3] if SCALE >= 1 else [2])
 def test_whole_blocks_released_twice_cost_twice(block: int) -> None:
     def run(values: tuple[int, ...], /, *, entropy: Entropy) -> object:
@@ -251,7 +251,7 @@ def test_whole_blocks_released_twice_cost_twice(block: int) -> None:
 
 
 @pytest.mark.parametrize("first", range(-4, 5))
-@pytest.mark.long
+@pytest.mark.slow
 def test_blocks_lie_at_the_same_times_whatever_the_table_begins_with(first: int) -> None:
     # Sixty people with one series are sixty draws.
     times = pd.date_range("1970-01-01", periods=9, freq="1h") + pd.Timedelta(hours=first)

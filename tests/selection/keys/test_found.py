@@ -51,7 +51,7 @@ def year() -> dict[str, KeyTable]:
     return tables
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "most"), FLOWN if SCALE >= 1 else FLOWN[::3])
 def test_two_rounds_find_the_keys_of_flights(name: str, most: int, year: dict[str, KeyTable], tmp_path: Path) -> None:
     two, one, best = compared(year[name], most, tmp_path)
@@ -59,7 +59,7 @@ def test_two_rounds_find_the_keys_of_flights(name: str, most: int, year: dict[st
     assert two > best > one
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_rounds_find_more_than_every_peer_in_a_table_that_set_no_default(tmp_path: Path) -> None:
     rows = {row["m"]: row for row in HELD_OUT if row["table"].startswith("few")}
     table = made("few", people=5_000, keys=2_000, slope=1.0, mean=10, wanted={}, most=(10, 30))
@@ -70,7 +70,7 @@ def test_two_rounds_find_more_than_every_peer_in_a_table_that_set_no_default(tmp
     assert two > 1.4 * peer
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROUNDS_APART, ids=lambda row: f"{row['m']} keys")
 def test_deciding_every_month_needs_far_more_people(row: dict[str, Any]) -> None:
     once, months = Rounds(MU, LONE, row["m"]), Rounds(MU / np.sqrt(12), LONE / 12, row["m"])

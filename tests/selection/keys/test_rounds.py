@@ -96,7 +96,7 @@ def erfc_between(x: Any) -> Any:
 
 # Every third has every number, and every two of them together.
 @pytest.mark.parametrize("rule", [*(SHIPPED if SCALE >= 1 else SHIPPED[::3]), Rounds(MU, 4e-7, 50)], ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_lone_key_passes_within_delta_by_interval_arithmetic(rule: Rounds) -> None:
     before, mpmath.iv.prec = mpmath.iv.prec, 120
     try:

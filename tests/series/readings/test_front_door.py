@@ -161,7 +161,7 @@ def test_denominators_of_fewer_groups(town: dict[str, cdp.Release]) -> None:
 
 
 @pytest.mark.parametrize(("name", "match", "statistic"), CHANGES)
-@pytest.mark.long
+@pytest.mark.slow
 def test_changes_against_a_baseline(name: str, match: Any, statistic: Any, town: dict[str, cdp.Release]) -> None:
     release = town[name].over()
     each = numbers(release, columns=1)[:, 0]
@@ -186,7 +186,7 @@ def test_changes_against_a_baseline(name: str, match: Any, statistic: Any, town:
     assert dated["value"].tolist() == table["value"].tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_levels_and_bands_of_all_at_once(town: dict[str, cdp.Release]) -> None:
     for name in NOISES:
         release = town[name]

@@ -76,7 +76,7 @@ def test_covariances_are_those_of_the_matrices(shape: str, law: Law, data: st.Da
     assert one.same_as(one).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_kinds_are_the_weights_of_single_draws(data: st.DataObject) -> None:

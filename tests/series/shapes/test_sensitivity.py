@@ -112,7 +112,7 @@ SOME = [  # all at stated counts; otherwise every bounds and clip, each with one
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "bounds", "relation", "clip"), SOME, ids=str)
 def test_every_change_of_a_person_stays_within(
     kind: type, bounds: Bounds, relation: Relation, clip: tuple[float, float]
