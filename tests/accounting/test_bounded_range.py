@@ -84,7 +84,7 @@ def worst_two(high: float, low: float) -> float:
     return abs(quantile(high) - quantile(low)) if high * low > 0 else abs(quantile(high)) + abs(quantile(low))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_random_choices_stay_above_the_trade_off_curve(trials: Trials) -> None:
     generator = np.random.default_rng(5)
     for _ in range(trials(20_000, least=2500)):

@@ -295,7 +295,7 @@ def grid(golden: Any) -> dict[str, tuple[Check, Function, list[Point]]]:
     }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*GRID, "sampled", "optimal"])
 def test_no_theorem_is_on_the_unsafe_side(name: str, grid: Any, trials: Trials) -> None:
     check, function, points = grid[name]
@@ -378,7 +378,7 @@ MUTANTS: dict[str, tuple[str, Function]] = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_wrong_accountants_are_rejected(mutant: str, grid: Any, trials: Trials) -> None:
     name, function = MUTANTS[mutant]
@@ -389,7 +389,7 @@ def test_wrong_accountants_are_rejected(mutant: str, grid: Any, trials: Trials) 
 # The numbers that were wrong, and what rests on them ------------------------------------------------------------------
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_small_noise_on_samples_keeps_its_peak() -> None:
     cost = SampledGaussianCost(sensitivity=1.0, sigma=0.1, rate=0.01)
     exact = truth.sampled_divergence(0.01, truth.inverse(0.1), 20.5)
@@ -442,7 +442,7 @@ def test_what_floats_cannot_hold_is_infinite_and_no_budget_pays_for_it() -> None
     assert gaussian.delta_of(1e-200, 1.0) > 0  # rounded up, like everything
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_noise_and_numbers_of_releases_are_found_on_the_safe_side(trials: Trials) -> None:
     for epsilon, delta in share(list(product(EPSILONS, DELTAS)), trials, least=25):
         scale = calibrate(lambda value: GaussianCost(1.0, value), epsilon=epsilon, delta=delta, by=gaussian.epsilon)
@@ -453,7 +453,7 @@ def test_noise_and_numbers_of_releases_are_found_on_the_safe_side(trials: Trials
                 assert truth.gaussian_delta(mpmath.sqrt(mpf(fits)) * mpf(epsilon) / 1000, epsilon) <= delta
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_distributions_are_never_below_exact_composition(golden: Any, trials: Trials) -> None:
     """Coins on the grid are exact but for the transform, whose rounding is what the margin is for."""
     deltas = truth.DELTAS if trials(100) == 100 else (1e-15, 1e-6)
@@ -472,7 +472,7 @@ def check_distributions(function: Function, points: Sequence[Point]) -> Iterator
     return told(points, judge)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_stored_truths_are_those_of_the_formulas(golden: Any, trials: Trials) -> None:
     """At full counts all that are quick to compute, else a few."""
     rows = [row for row in golden("accounting/sampled.json") if row[1] > 0.05]

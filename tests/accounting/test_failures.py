@@ -74,7 +74,7 @@ RELEASES: dict[str, Cost] = {
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "keys" / "ledger_form.json").read_text())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_epsilon_is_that_of_the_releases_at_the_delta_that_failures_leave(subtests: pytest.Subtests) -> None:
     for releases, theorem in product(RELEASES, THEOREMS):
         with subtests.test(releases=releases, theorem=theorem):

@@ -34,7 +34,7 @@ COSTS: list[Cost] = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_samples_have_the_mean_and_the_tails(trials: Trials, subtests: pytest.Subtests) -> None:
     for cost in COSTS:
         with subtests.test(cost=cost):
@@ -51,7 +51,7 @@ def test_samples_have_the_mean_and_the_tails(trials: Trials, subtests: pytest.Su
             assert abs(0.9 * drawn.mean() - variable.mean) > 6.2 * drawn.std() / math.sqrt(size)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_laplace_loss_by_its_definition() -> None:
     ratio = 1.3
     variable = loss(LaplaceCost(ratio, 1.0))
@@ -65,7 +65,7 @@ def test_one_laplace_loss_by_its_definition() -> None:
     assert variable.mean == pytest.approx(ratio + math.exp(-ratio) - 1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_laplace_losses_by_convolution() -> None:
     ratio, threshold = 0.8, 0.5
     single = loss(LaplaceCost(ratio, 1.0))
@@ -81,7 +81,7 @@ def test_two_laplace_losses_by_convolution() -> None:
     assert high - low < 1e-4
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_transform_brackets_exact_sums_of_coins() -> None:
     coins = RepeatedCost(RandomizedResponseCost(0.25), 40)
     variable = loss(coins)
@@ -109,7 +109,7 @@ def test_delta_is_the_tail_weighted_by_what_exceeds_epsilon() -> None:
         assert optimal.delta_of(coins, epsilon) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_advantage_is_a_bound_and_exact_for_single_mechanisms(subtests: pytest.Subtests) -> None:
     for cost in [*COSTS, RepeatedCost(GaussianCost(1.0, 2.0), 9), ApproximateCost(0.5, 0.02)]:
         with subtests.test(cost=cost):

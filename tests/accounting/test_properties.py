@@ -62,7 +62,7 @@ def test_sigma_and_epsilon_undo_each_other(epsilon: float, delta: float) -> None
     assert back == pytest.approx(epsilon, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(epsilons, deltas, st.integers(1, 10**6))
 def test_no_theorem_gives_nan_or_negative_numbers(epsilon: float, delta: float, times: int) -> None:
     for single in (
@@ -80,7 +80,7 @@ def test_no_theorem_gives_nan_or_negative_numbers(epsilon: float, delta: float, 
     assert optimal.epsilon(RepeatedCost(PureCost(epsilon), min(times, 1000)), delta) >= 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(epsilons, deltas, st.integers(1, 1000), st.sampled_from(sorted(FAST)))
 def test_more_releases_cost_more_and_more_delta_costs_less(epsilon: float, delta: float, times: int, name: str) -> None:
     theorem = FAST[name]
@@ -90,7 +90,7 @@ def test_more_releases_cost_more_and_more_delta_costs_less(epsilon: float, delta
         assert theorem(RepeatedCost(single, times), min(0.9, 2 * delta)) <= once * (1 + 1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(epsilons, deltas, st.integers(1, 300))
 def test_optimal_composition_is_below_basic_and_advanced(epsilon: float, delta: float, times: int) -> None:
     cost = RepeatedCost(PureCost(epsilon), times)
@@ -101,7 +101,7 @@ def test_optimal_composition_is_below_basic_and_advanced(epsilon: float, delta: 
     assert optimal.delta_of(cost, best) <= delta * (1 + 1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_privacy_loss_distributions_take_extremes(subtests: pytest.Subtests) -> None:
     for delta, epsilon in product([1e-15, 1e-6, 0.5], [1e-6, 1e-3, 1.0, 30.0, 1000.0]):
         with subtests.test(delta=delta, epsilon=epsilon):
@@ -117,7 +117,7 @@ def test_privacy_loss_distributions_take_extremes(subtests: pytest.Subtests) -> 
                     assert 0 <= pld.epsilon(cost, delta) <= epsilon * 1.02 + 1e-9
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_distributions_of_mixtures_stay_below_every_sound_bound() -> None:
     mixture: list[Cost] = [
         RepeatedCost(GaussianCost(1.0, 8.0), 5),
@@ -130,7 +130,7 @@ def test_distributions_of_mixtures_stay_below_every_sound_bound() -> None:
         assert tight <= min(renyi.epsilon(mixture, delta), gaussian.epsilon(mixture, delta)) + 1e-3, delta
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_hundred_thousand_different_gaussian_costs() -> None:
     costs = [GaussianCost(sensitivity=1.0, sigma=300.0 + index / 1000) for index in range(100_000)]
     epsilon = gaussian.epsilon(costs, 1e-6)
@@ -140,7 +140,7 @@ def test_a_hundred_thousand_different_gaussian_costs() -> None:
     assert table.best_adaptive.theorem == "Gaussian (GDP)"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_costs_of_any_shape_gather_to_the_same_spending() -> None:
     markov = Assumption("Markov", "the past matters only through the present")
     nested = SequenceCost((PureCost(0.1), RepeatedCost(SequenceCost((GaussianCost(1.0, 2.0), PureCost(0.1))), 3)))

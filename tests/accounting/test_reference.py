@@ -20,7 +20,7 @@ def repeated(sigma: float, times: int) -> RepeatedCost:
     return RepeatedCost(GaussianCost(sensitivity=1.0, sigma=sigma), times)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_gaussian_composition(golden: Any) -> None:
     for row in golden("gaussian_composition.json")["gaussian"]:
         cost, delta = repeated(row["sigma"], row["k"]), row["delta"]
@@ -35,7 +35,7 @@ def test_gaussian_composition(golden: Any) -> None:
         assert row["advanced_drv_best_split"] * 0.998 < split <= row["advanced_drv_best_split"] * (1 + 1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_textbooks_day_of_releases(golden: Any) -> None:
     reference = golden("textbook_1440.json")
     day = RepeatedCost(ApproximateCost(0.05, 1e-8), 1440)
@@ -56,7 +56,7 @@ def test_the_textbooks_day_of_releases(golden: Any) -> None:
     assert pld_epsilon - lost / 50 <= pld.epsilon(day, pld_delta) <= pld_epsilon + lost
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_optimal_composition_to_the_last_digits() -> None:
     """Theorem 3.3 of Kairouz, Oh and Viswanath, summed with 50 digits."""
     times, total = 1440, mpmath.mpf("1.45e-5")

@@ -22,7 +22,7 @@ def repeated(sigma: float, rate: float, steps: int) -> RepeatedCost:
     return RepeatedCost(SampledGaussianCost(sensitivity=1.0, sigma=sigma, rate=rate), steps)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_reference_values(golden: Any) -> None:
     orders = [1 + tenth / 10 for tenth in range(1, 100)] + list(range(12, 64))  # those that Opacus tries
     for row in golden("federated/accounting.json")["sampled_gaussian"]:
@@ -39,7 +39,7 @@ def test_reference_values(golden: Any) -> None:
             assert found <= listed
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_divergences_against_many_digits() -> None:
     for order, rate, mu in (
         (2, 0.1, 1.0),
@@ -100,7 +100,7 @@ def test_sampling_never_costs_more_than_looking_at_everybody() -> None:
     assert renyi.epsilon(repeated(1.3, 0.999999, 20), 1e-5) == pytest.approx(everybody, rel=1e-4)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_theorems_that_know_nothing_of_samples_count_everybody() -> None:
     cost, everybody = repeated(1.0, 0.1, 50), RepeatedCost(GaussianCost(1.0, 1.0), 50)
     assert gaussian.epsilon(cost, 1e-5) == gaussian.epsilon(everybody, 1e-5)
@@ -111,7 +111,7 @@ def test_theorems_that_know_nothing_of_samples_count_everybody() -> None:
         loss(cost)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_mixed_spendings_add_up() -> None:
     both: list[Cost] = [repeated(1.0, 0.1, 50), GaussianCost(1.0, 3.0)]
     assert gather(both).gaussian == pytest.approx(50 + 1 / 9)
@@ -121,7 +121,7 @@ def test_mixed_spendings_add_up() -> None:
     assert pld.epsilon(both[0], 1e-5) < pld.epsilon(both, 1e-5) < renyi.epsilon(both, 1e-5)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_group_counts_as_everybody() -> None:
     pair = StepDesign(clip=1.0, sigma=1.0, rate=0.25, resolution=2)
     assert enlarge(pair.cost, 1) == pair.cost

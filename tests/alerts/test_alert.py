@@ -195,7 +195,7 @@ def test_only_one_of_two_processes_goes_on(ledger: cdp.Ledger) -> None:
             second.step(10_000.0)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_nothing_drawn_ahead_survives_a_fork(ledger: cdp.Ledger) -> None:
     alarm = opened(ledger)
     alarm.step(0.0)

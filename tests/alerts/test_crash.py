@@ -9,15 +9,15 @@ import pytest
 
 import chronodp as cdp
 from chronodp.errors import StreamConflict
-from tests import warm
+from tests import forkserver
 from tests.alerts.victim import MAX_ALERTS
 from tests.conftest import Trials
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 
 def run(folder: Path, point: str, count: int) -> int:
-    return warm.run("-m", "tests.alerts.victim", str(folder), point, str(count)).returncode
+    return forkserver.run("-m", "tests.alerts.victim", str(folder), point, str(count)).returncode
 
 
 def told(folder: Path) -> list[str]:

@@ -53,7 +53,7 @@ def worst(found: Law, alerts: int, *, moves: tuple[int, ...] = ANY) -> float:
 
 @pytest.mark.parametrize(("alerts", "price"), [(1, 0.75), (3, 1.25)])
 @pytest.mark.parametrize("noise", BOTH, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_worst_loss_is_the_price(noise: Noise, alerts: int, price: float) -> None:
     assert tiny_alert(TEXTBOOK, alerts, noise=noise).cost.epsilon == price
     assert worst(law(noise, TEXTBOOK), alerts) == pytest.approx(price, abs=1e-6)
@@ -61,7 +61,7 @@ def test_the_worst_loss_is_the_price(noise: Noise, alerts: int, price: float) ->
 
 @pytest.mark.parametrize(("alerts", "price", "leak"), [(1, 0.75, 1.0), (3, 1.25, 2.0)])
 @pytest.mark.parametrize("noise", BOTH, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_half_the_noise_is_enough_for_monotone_values_and_for_no_others(
     noise: Noise, alerts: int, price: float, leak: float
 ) -> None:
@@ -71,14 +71,14 @@ def test_half_the_noise_is_enough_for_monotone_values_and_for_no_others(
 
 
 @pytest.mark.parametrize("noise", BOTH, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_search_notices_narrower_noise_and_one_alert_too_many(noise: Noise) -> None:
     thin = Split(threshold=0.5 / 0.9, alert=0.25 / 0.9)
     assert worst(law(noise, thin), 1) > 0.75 + 0.05
     assert worst(law(noise, TEXTBOOK), 2) > 0.75 + 0.2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_outcome_of_two_steps_of_the_real_thing() -> None:
     walk = watch_walk(tiny_alert(Split(8.0, 16.0), 1))
     pairs = [((0, -1), (1, -2)), ((0, 0), (1, 1)), ((0, 1), (-1, 0)), ((2, -1), (1, 0))]
@@ -87,7 +87,7 @@ def test_every_outcome_of_two_steps_of_the_real_thing() -> None:
     assert finding.epsilon == pytest.approx(24.0, abs=1e-6)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", BOTH, ids=str)
 @pytest.mark.parametrize("side", ["above", "below"])
 def test_a_check_costs_epsilon(noise: Noise, side: str) -> None:
@@ -102,7 +102,7 @@ def test_a_check_costs_epsilon(noise: Noise, side: str) -> None:
     assert finding.epsilon == pytest.approx(4.0, abs=1e-9 if isinstance(noise, Exponential) else 1.0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_exponential_noise_attains_the_price_after_one_quiet_step() -> None:
     found = law(Exponential(), TEXTBOOK)
     here = found.log_chances(((0,), (-6,)), (0, 1), (1, 3)).item()

@@ -99,7 +99,7 @@ def test_exponential_noise_over_many_steps_is_an_incomplete_beta(subtests: pytes
                     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", BOTH, ids=str)
 def test_many_steps_of_the_real_thing(noise: Noise, trials: Trials) -> None:
     """What `advance` does on the grid that is chosen: a false alarm of this test has probability 1e-9 (6.1 sigma)."""

@@ -40,7 +40,7 @@ def test_golden_advantages(golden: Any) -> None:
         assert found.background_known <= adversary.advantage(GaussianCost(sensitivity=1.0, sigma=1.0))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_simulated_adversaries_gain_what_is_computed(trials: Trials) -> None:
     runs = trials(20_000, least=2_000)
     chance = np.random.default_rng(3)

@@ -33,7 +33,7 @@ JUDGED = [mutant for mutant in MUTANTS if SCALE >= 1 or mutant not in lifetimes.
 
 
 @pytest.mark.parametrize("mutant", JUDGED, ids=lambda mutant: mutant.name)
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_broken_twin_is_caught_and_the_sound_one_passes(mutant: Mutant, trials: Trials) -> None:
     whole = trials(100) == 100
     if mutant.name in SLOW_TWINS and not whole:
@@ -60,14 +60,14 @@ def judged_once(mutant: Mutant, allowance: Allowance) -> Verdict:
     return SOUND[key]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_twins_run_on_real_entropy_too(subtests: pytest.Subtests) -> None:
     for case in (case for mutant in MUTANTS for case in mutant.cases):
         with subtests.test(case.name):
             assert case.run(case.neighbours[0][0], seeded(1)) is not None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_table_of_all_shows_what_holds_and_what_was_caught(capsys: pytest.CaptureFixture[str]) -> None:
     assert audit(["comparator"], progress=lambda _: None)
     assert audit(["shuffle that exchanges"], progress=lambda _: None)
@@ -106,7 +106,7 @@ CLAIMED = [
 
 
 @pytest.mark.parametrize("entry", CLAIMED, ids=lambda entry: entry.name)
-@pytest.mark.long
+@pytest.mark.slow
 def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
     # All its cases, and samples of a second each, at stated counts only: `make verify`, or `python -m tests.audit`.
     whole = trials(100) == 100
@@ -120,7 +120,7 @@ def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__module__.rpartition(".")[2])
-@pytest.mark.long
+@pytest.mark.slow
 def test_attacks_break_the_naive_version_alone(attack: Callable[..., Attempt]) -> None:
     # Linkage is right 98.6 % of the time: 100 guesses would fail to show it one time in 20, so many one in 10^10.
     trials, ours = (200, 90) if attack.__module__.endswith("linkage") else (100, 30)
@@ -186,7 +186,7 @@ def wears_out(data: int) -> int:
     return data ^ int(random.random() > (0.5 if worn else 0.7))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "reason"),
     [
@@ -218,7 +218,7 @@ def test_no_auditor_passes_or_breaks_on_what_cannot_be_judged(subtests: pytest.S
             assert judge(case, Allowance(samples=50_000)).outcome == "cannot be judged"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_honest_mechanism_with_randomness_of_its_own_is_judged() -> None:
     def own(data: int) -> int:
         return data ^ int(random.random() > 0.6)
@@ -242,7 +242,7 @@ def test_what_is_not_reached_in_time_is_not_passed() -> None:
     assert {verdict.outcome for verdict in judge_all(mutant.cases, SMALL, within=0.0)} == {"not reached"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_judges_see_no_names() -> None:
     seen: list[str] = []
 

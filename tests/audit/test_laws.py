@@ -16,7 +16,7 @@ from tests.audit.cases.alerts import tiny_alert, watch_walk
 from tests.audit.orders import Orders
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_walk_by_states_gives_the_law_of_every_path() -> None:
     walk = watch_walk(tiny_alert(Split(8.0, 8.0), 1))
     values = (0.0, -1.0, 0.0)

@@ -73,7 +73,7 @@ def test_every_world_of_the_reference_is_walked() -> None:
     assert set(SOUND) == {case.name for case in lifetimes.ENTRIES[0].cases()}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(lifetimes.ENTRIES[0]), ids=lambda case: case.name)
 def test_a_sound_rule_meets_its_bound_exactly(case: AuditCase) -> None:
     verdict, world = judge(case), WORLDS[SOUND[case.name]]
@@ -83,7 +83,7 @@ def test_a_sound_rule_meets_its_bound_exactly(case: AuditCase) -> None:
     assert case.epsilon == pytest.approx(world["promised_log2"] * math.log(2), abs=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", broken.MUTANTS[:-1], ids=lambda mutant: mutant.name)
 def test_a_broken_rule_loses_what_the_page_says(mutant: Mutant) -> None:
     if mutant.name in TWINS:
@@ -100,7 +100,7 @@ def test_a_broken_rule_loses_what_the_page_says(mutant: Mutant) -> None:
     assert lost(caught) == pytest.approx(true, abs=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_gaussian_lives_stay_below_the_curve_and_come_close() -> None:
     asked_more, alike = map(judge, lifetimes.ENTRIES[1].cases())
     assert asked_more.outcome == alike.outcome == "holds"
@@ -108,7 +108,7 @@ def test_gaussian_lives_stay_below_the_curve_and_come_close() -> None:
     assert 0.99 * 4 < alike.lower <= 4  # rounding to whole steps hides the rest
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_life_kept_in_expectation_is_caught() -> None:
     sound, caught = map(judge, broken.MUTANTS[-1].cases)
     assert sound.outcome == "holds"
@@ -116,7 +116,7 @@ def test_a_life_kept_in_expectation_is_caught() -> None:
     assert caught.lower > 11
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(*published_lifetimes.ENTRIES), ids=lambda case: case.name)
 def test_the_front_door_spends_exactly_what_was_paid(case: AuditCase) -> None:
     verdict = judge(case)

@@ -11,7 +11,7 @@ from chronodp.randomness import seeded
 from tests.audit.cases.series import noisy_numbers
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_numbers_beside_the_text_are_those_that_an_adversary_sees() -> None:
     totals = np.zeros(MOST_LISTED + 1)
     plan = cdp.Aggregate(totals, change=1.0, unit=cdp.Event()).plan(epsilon=1.0)

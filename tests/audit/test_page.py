@@ -39,7 +39,7 @@ def test_draws_a_curve_for_each_and_asks_nothing_of_the_network(
         assert reading.complaints == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_says_loudly_that_a_claim_was_refuted(audited: Audit, tmp_path: Path) -> None:
     page = report_audit(audited, tmp_path / "audit.html").read_text(encoding="utf-8")
     assert "was refuted" in page

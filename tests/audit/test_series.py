@@ -9,7 +9,7 @@ from chronodp.randomness import Entropy
 from tests.audit.cases.series import coarse_plan, noisy_numbers
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_release_with_thinner_noise_is_caught() -> None:
     def release(visits: tuple[str, ...], *, entropy: Entropy) -> int:
         return int(noisy_numbers(coarse_plan(visits, thin=0.9), entropy)[0])

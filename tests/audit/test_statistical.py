@@ -81,7 +81,7 @@ def counts(name: str, stated: int) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-@pytest.mark.long
+@pytest.mark.slow
 def test_reaches_nine_tenths_of_the_truth(name: str) -> None:
     tried = KNOWN[name]
     assert tried.epsilon == pytest.approx(1.0, abs=1e-9)
@@ -96,7 +96,7 @@ def test_reaches_nine_tenths_of_the_truth(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_claim_a_twentieth_too_small_is_refuted(name: str) -> None:
     claimed = KNOWN[name]
     cost: Cost = GaussianCost(1.0, SIGMA * 1.1) if name == "Gaussian" else PureCost(0.95)
@@ -104,7 +104,7 @@ def test_a_claim_a_twentieth_too_small_is_refuted(name: str) -> None:
     assert any(Sampled().attack(bold, Allowance(samples=samples)).refuted for samples in counts(name, 2_000_000))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_known_likelihood_is_used() -> None:
     tried = KNOWN["Laplace"]
     known = AuditCase(
@@ -139,14 +139,14 @@ def false_alarms(runs: int, error: float, *, held_out: bool) -> int:
     return alarms
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_sound_mechanism_is_accused_no_more_often_than_stated(trials: Trials) -> None:
     runs, error = trials(1_000, least=30), 0.1
     most = int(stats.binom.isf(1e-9, runs, error))
     assert false_alarms(runs, error, held_out=True) <= most
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_judging_an_event_by_the_sample_that_chose_it_would_be_noticed(trials: Trials) -> None:
     runs, error = trials(200, least=40), 0.1
     assert false_alarms(runs, error, held_out=False) > int(stats.binom.isf(1e-3, runs, error))
@@ -163,7 +163,7 @@ def test_bounds_of_a_probability_are_those_of_clopper_and_pearson(subtests: pyte
                 assert stats.binom.cdf(count, of, high) == pytest.approx(0.01, rel=1e-6)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_bounds_of_epsilon_fail_no_more_often_than_stated_whatever_the_weight() -> None:
     """Exactly, over all counts of small samples: at the true level, and at every weight that may have been chosen."""
     runs, error = 40, 0.1
@@ -198,7 +198,7 @@ def test_a_score_reads_an_output_alone_whatever_came_with_it() -> None:
         np.testing.assert_array_equal(alone, together, err_msg=name)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_time_bounds_samples() -> None:
     slow = AuditCase(
         name="slow", mechanism=add_laplace, neighbours=((0, 1),), claim=Claim(Event(), PureCost(1.0), "here")

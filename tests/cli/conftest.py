@@ -12,9 +12,7 @@ from typer.testing import CliRunner
 
 from chronodp.cli import main
 from chronodp.cli.shell import app
-from tests import warm
-
-warm.keep_commands()
+from tests import forkserver
 
 _runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb", "NO_COLOR": "1"})
 
@@ -35,7 +33,7 @@ def pipe(text: str, *arguments: str) -> str:
 
 def feed(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command as its own process, with a text as its standard input."""
-    return warm.run("-c", "from chronodp.cli import main; main()", *arguments, text=text, cwd=Path.cwd())
+    return forkserver.run("-c", "from chronodp.cli import main; main()", *arguments, text=text, cwd=Path.cwd())
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ delta = 1e-6
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_flags_and_file_plan_and_release_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     days = [pd.Timestamp("2026-01-01") + pd.Timedelta(days=day) for day in range(36)]

@@ -50,7 +50,7 @@ def test_a_mechanism_of_ones_own() -> None:
         assert ("ZeroDivisionError" in found["reason"]) is (name == "broken"), name
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_what_is_no_mechanism_is_refused(refuse: Callable[..., str]) -> None:
     assert "module:object" in refuse("audit", "mine_to_audit:nothing")

@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_file_in_a_table_and_a_page_out(home: Path) -> None:
     text = run("blur-times", "pulse.csv", *ASKED, *PAID, "--out", "out.csv", "--page", "owner.html")
     assert "ε-TLDP" in text

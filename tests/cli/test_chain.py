@@ -46,7 +46,7 @@ def test_what_is_simulated_follows_the_model_and_its_seed(home: Path) -> None:
     assert list(pd.read_parquet("short.parquet")) == ["at", "s0", "s1"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_public_data_are_fitted_for_nothing() -> None:
     text = run("chain", "fit", "ward.csv", *ASKED, "--public", "--out", "fitted.json")
@@ -57,7 +57,7 @@ def test_public_data_are_fitted_for_nothing() -> None:
     assert charges() == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_private_data_are_paid_once_and_the_model_carries_its_certificate() -> None:
     text = " ".join(run("chain", "fit", "ward.csv", *ASKED, *PAID, "--out", "fitted.json").split())
@@ -72,7 +72,7 @@ def test_private_data_are_paid_once_and_the_model_carries_its_certificate() -> N
 
 
 @pytest.mark.usefixtures("home")
-@pytest.mark.long
+@pytest.mark.slow
 def test_cuts_turn_numbers_into_states_and_every_number_has_one() -> None:
     table = pd.read_csv("ward.csv")
     plain = json.loads(run("chain", "fit", "ward.csv", *ASKED, "--public", "--json"))
@@ -84,7 +84,7 @@ def test_cuts_turn_numbers_into_states_and_every_number_has_one() -> None:
 
 
 @pytest.mark.usefixtures("home")
-@pytest.mark.long
+@pytest.mark.slow
 def test_rows_by_key_are_the_same_as_columns() -> None:
     wide = pd.read_csv("ward.csv").rename(columns={"breath": "bre'ath"})
     long = wide.melt("at", var_name='th"e one', value_name="state").sample(frac=1.0, random_state=1)
@@ -96,7 +96,7 @@ def test_rows_by_key_are_the_same_as_columns() -> None:
     assert found["transitions"] == plain["transitions"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_private_tables_of_any_content_are_fitted_alike() -> None:
     """Whether a fit is refused must not tell what a private table holds."""
@@ -162,7 +162,7 @@ NOT_DRAWN: list[tuple[tuple[str, ...], str]] = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_refusals_spend_nothing(home: Path, refuse: Callable[..., str]) -> None:
     for arguments, said in REFUSED:
         assert said in refuse("chain", "fit", *arguments)

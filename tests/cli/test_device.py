@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import feed, run
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def test_flags_and_file_find_the_same_keys(shop: Path) -> None:
     assert "Missing()" not in text  # beside keys that are found there is none
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_release_shows_the_keys_it_found(shop: Path) -> None:
     command = ("release", *FLAGS, *DISCOVER, "--dataset", "web", "--request", "one")
     text = run(*command, "--out", "one.csv", "--out", "one.json", "--out", "one.parquet", "--page", "one.html")
@@ -119,7 +119,7 @@ def test_published_counts_of_one_period_decide(shop: Path, refuse: Callable[...,
     assert said == json.loads(run("plan", *asked, "--discover-share", "0", "--json"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_key_with_enough_people_is_told_everywhere(shop: Path) -> None:
     command = ("release", *FLAGS, "--discover", "rare", "--max-keys", "3", "--dataset", "web", "--request", "none")
     said = "No key of rare had enough people: the table is empty"
@@ -130,7 +130,7 @@ def test_no_key_with_enough_people_is_told_everywhere(shop: Path) -> None:
     assert (made["keys"], made["series"]) == ([], [])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_more_lines_than_are_shown_are_counted(shop: Path) -> None:
     rows = [(f"p{page}-{who}", "2026-01-01", f"page {page}") for page in range(30) for who in range(60 + page)]
     pd.DataFrame(rows, columns=["who", "at", "page"]).to_parquet("views.parquet")

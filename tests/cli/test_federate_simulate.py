@@ -35,7 +35,7 @@ def change(clinics: Path, *changes: tuple[str, str]) -> None:
     (clinics / "run.toml").write_text(text, encoding="utf-8")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
     arguments = ("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"), "--json")
     first = json.loads(run(*arguments).splitlines()[-1])
@@ -57,7 +57,7 @@ def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
     assert (clinics / "out" / "model.npy").read_bytes() == model
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_forecasts_are_read_from_the_end_of_a_series(clinics: Path) -> None:
     outcome = 'outcome = "forecast"\ncolumn = "pulse"\nhorizon = 3'
     change(clinics, ("prevalence = 0.2", outcome), ("length = 12", "length = 8"))
@@ -68,7 +68,7 @@ def test_forecasts_are_read_from_the_end_of_a_series(clinics: Path) -> None:
     assert "area" not in shown.split("round 2 of 2")[1].splitlines()[0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str]) -> None:
     change(clinics, ("epsilon = 1.0", "epsilon = 1.0\nbudget = 1.6"))
     with contextlib.redirect_stdout(io.StringIO()):
@@ -78,7 +78,7 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
     assert "at most 1.09558 fits" in told
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -108,7 +108,7 @@ def test_bad_files_are_refused(
     assert complaint in refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_holder_elsewhere_is_made_from_the_same_file(clinics: Path) -> None:
     plan = read_plan(clinics / "run.toml").plan
     (clinics / "south.csv").unlink()  # the other holder's data is not here

@@ -234,7 +234,7 @@ def contents_for(command: str, option: str) -> list[str]:
     return list(CONTENTS)[place % 5 :: 5]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("command", dict.fromkeys(command for command, _ in READS))
 def test_nothing_of_a_file_comes_out(command: str, laid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = CliRunner(env={"COLUMNS": "400", "TERM": "dumb", "NO_COLOR": "1"})

@@ -72,7 +72,7 @@ def test_flags_and_file_find_the_same_bounds(shop: Path) -> None:
     assert "What may be found" in text
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_release_tells_what_was_found_and_what_is_missing(shop: Path) -> None:
     command = ("release", *FLAGS, *FINDS, "--find-from-zero", "--missing", "0.05", "--dataset", "people")
     text = " ".join(run(*command, "--request", "one", "--out", "one.json", "--out", "one.csv").split())
@@ -95,7 +95,7 @@ def test_a_release_tells_what_was_found_and_what_is_missing(shop: Path) -> None:
     assert shop.exists()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--of", "rows", "--find-from-zero", "--find-between", "0.1", "50")])
 def test_edges_are_found_by_a_command(shop: Path, options: tuple[str, ...]) -> None:
     asked = (*FLAGS, "--histogram", "kwh", "--find", "edges", "--max-periods", "3", *options)
@@ -162,7 +162,7 @@ def test_several_queries_refuse_what_only_one_can_have(shop: Path, refuse: Calla
     assert "0.9" not in said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_queries_of_one_file_find_what_they_share_once(shop: Path) -> None:
     shared = FILE.replace('sum = "kwh"\n', 'find = ["clip", "max_periods"]\nfind_between = [0.1, 50]\n')
     queries = '[queries.load]\nsum = "kwh"\n[queries.peak]\nof = "load"\npeak = "7D"\n'
@@ -178,7 +178,7 @@ def test_queries_of_one_file_find_what_they_share_once(shop: Path) -> None:
     assert len(found) == 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_norm_is_given_or_found(shop: Path, refuse: Callable[..., str]) -> None:
     said = json.loads(run("plan", *FLAGS, "--sum", "kwh", "--norm", "40", "--no-signed", "--json"))
     assert said["design"]["table"]["measure"] == {"kind": "scaled_sum", "column": "kwh", "most": 40.0, "signed": False}

@@ -59,7 +59,7 @@ def test_tuning_shows_every_age_and_marks_the_least() -> None:
     assert f"--ages {best.ages[0]} --epsilon {best.epsilon!r}" in text
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_other_ways_of_tuning_and_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     each = json.loads(run("fran", "tune", "model.json", "--error", "0.1", "--way", "each", "--oldest", "2", "--json"))
@@ -156,7 +156,7 @@ def table(home: Path) -> Path:
     return home
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_table_is_released_once_and_comes_back_the_same(table: Path, refuse: Callable[..., str]) -> None:
     words = ("fran", "release", "ward.csv", *SERIES, *PRICE)
     assert "12 more rows" in run(*words, "--out", "day.csv")
@@ -210,7 +210,7 @@ REFUSED: list[tuple[str, tuple[str, ...], str]] = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_cannot_be_opened_spends_nothing(
     home: Path, refuse: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from chronodp.ledger import Ledger
 from tests.cli.conftest import run
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_large_release_is_written_as_arrow_and_verified(
     tmp_path: Path, refuse: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,7 +50,7 @@ def _change_a_number(path: Path) -> None:
             writer.write_batch(batch)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_table_that_is_written_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("t,u\n2026-01-01 00:00:01,1\n", encoding="utf-8")

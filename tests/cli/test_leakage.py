@@ -47,7 +47,7 @@ def test_json_holds_everything_and_both_adversaries(model: str) -> None:
     assert weighted["ages"][0]["knows_others"]["series"] == 2.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_baselines_stand_beside_every_age(model: str, tmp_path: Path) -> None:
     words = ("leakage", model, "--epsilon", "1", "--ages", "0:2", "--baselines", "--releases", "3")
     text = run(*words)
@@ -65,7 +65,7 @@ def test_baselines_stand_beside_every_age(model: str, tmp_path: Path) -> None:
     assert "noise of scale 6.724 is enough where a record changes 1; without it 24." in text
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_plot_is_a_page_that_stands_alone(model: str, tmp_path: Path) -> None:
     page = tmp_path / "leakage.html"
     text = run("leakage", model, "--epsilon", "1", "--baselines", "--page", str(page))
@@ -77,7 +77,7 @@ def test_the_plot_is_a_page_that_stands_alone(model: str, tmp_path: Path) -> Non
     assert "Released with differential privacy" not in text
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
     size = 40
     edges = [[j, k % size, weight] for j in range(size) for k, weight in ((j, 0.5), (j + 1, 0.5))]

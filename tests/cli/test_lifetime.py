@@ -87,7 +87,7 @@ def test_several_periods_an_issue(town: Path) -> None:
     assert town.exists()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_whole_way(opened: Path) -> None:
     made = issue(1, "--out", "jan.csv", "--out", "jan.json", "--page", "jan.html")
     text = " ".join(made.split())
@@ -117,7 +117,7 @@ def test_the_whole_way(opened: Path) -> None:
     assert json.loads(run("lifetime", "verify", *SERIES, "--json")) == {"holds": True, "issues": 3}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_late_rows_are_an_issue_of_their_own(opened: Path) -> None:
     issue(1)
     start, end = MONTHS[1]

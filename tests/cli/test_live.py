@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sqlite3
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from rich.console import Console
 
 from chronodp.cli.live_view import ScreenView
 from chronodp.live import Progress
-from tests import warm
+from tests import forkserver
 from tests.cli.conftest import run
 
 SETTINGS = """
@@ -91,7 +90,7 @@ def test_status_tells_in_words_what_is_waited_for_and_what_is_missing(settings: 
     assert (folder / "budget.db.door.live.status").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_clock_that_jumped_is_believed_when_the_owner_says_so(settings: Path) -> None:
     """The state says that the clock showed ten minutes less, beside the same steady one."""
     run("live", str(settings), "--windows", "1")
@@ -113,13 +112,13 @@ def test_a_clock_that_jumped_is_believed_when_the_owner_says_so(settings: Path) 
     assert "waits for nothing" in run("live", str(settings), "--status")
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
     code = "import sys; from chronodp.cli import main; sys.argv = ['chronodp', *sys.argv[1:]]; main()"
-    process = warm.start("-c", code, "live", str(settings), "--json")
+    process = forkserver.start("-c", code, "live", str(settings), "--json")
     first = json.loads(process.stdout.readline())
     assert first["window"] == 0
-    process.send_signal(signal.SIGTERM)
+    process.terminate()
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "goes on with window" in errors
@@ -174,7 +173,7 @@ def test_other_settings_for_a_stream_that_runs_are_refused(settings: Path, refus
     assert "was opened with another releases" in refuse("live", str(settings), "--windows", "1")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_start_may_be_left_out(settings: Path) -> None:
     text = settings.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("start")]

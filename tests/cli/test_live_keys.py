@@ -59,7 +59,7 @@ def settings(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_found_keys_are_told_line_by_line_and_in_sinks(settings: Path) -> None:
     first = run("live", str(settings), "--windows", "2", "--json")
     second = run("live", str(settings), "--json")

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from chronodp.cli.shell import _PANELS, _pairs_apart
-from tests import warm
+from tests import forkserver
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_the_help_shows_panels_in_their_order() -> None:
-    said = warm.run("-m", "chronodp", "--help").stdout
+    said = forkserver.run("-m", "chronodp", "--help").stdout
     headings = re.findall(r"─ ([A-Z][a-z ]+) ─", said)
     assert headings == ["Options", *_PANELS]
 

@@ -51,7 +51,7 @@ def land(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_file_of_places_is_planned_and_released(land: Path) -> None:
     said = json.loads(run("plan", *FLAGS, *PLACES, "--max-groups", "2", "--focus", "town=3", "--json"))
     levels = said["design"]["table"]["levels"]

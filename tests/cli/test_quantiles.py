@@ -34,7 +34,7 @@ def test_a_plan_tells_errors_of_ranks(asked: list[str], refuse: Callable[..., st
     assert "fractions" in refuse("plan", *wrong)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_release_is_written_and_told_again(asked: list[str], tmp_path: Path) -> None:
     ledger = ["--ledger", str(tmp_path / "budget.db")]
     run("budget", "open", "trips", "--epsilon", "20", *ledger)
@@ -47,7 +47,7 @@ def test_a_release_is_written_and_told_again(asked: list[str], tmp_path: Path) -
     assert [row["value"] for row in again["series"]] == written["value"].tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_saved_release_is_verified_and_read(asked: list[str], tmp_path: Path, refuse: Callable[..., str]) -> None:
     ledger = ["--ledger", str(tmp_path / "budget.db")]
     run("budget", "open", "trips", "--epsilon", "20", *ledger)
@@ -72,7 +72,7 @@ def test_a_saved_release_is_verified_and_read(asked: list[str], tmp_path: Path, 
     assert "holds one release" in refuse("read", drawn, "--part", "km")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_quantiles_beside_counts_in_a_workload(asked: list[str], tmp_path: Path) -> None:
     ledger = ["--ledger", str(tmp_path / "budget.db")]
     run("budget", "open", "trips", "--epsilon", "20", *ledger)

@@ -26,7 +26,7 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("saved")
 def test_shares_ratios_and_changes_are_those_of_views() -> None:
     release = released()["gaussian"]
@@ -74,14 +74,14 @@ def test_shares_ratios_and_changes_are_those_of_views() -> None:
 
 
 @pytest.mark.usefixtures("saved")
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_baseline_of_periods_without_dates() -> None:
     told = json.loads(run("read", "numbered.json", "--change", "0", "1", "--json"))
     table = released()["numbered"].change(baseline=(0, 1)).to_pandas()
     assert [row["value"] for row in told["series"]] == pytest.approx(table["value"].tolist())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_tables_and_a_page_are_written(saved: Path) -> None:
     run(
         "read", "laplace.json", "--ratio-to", "another.json", "--out", "r.csv", "--out", "r.parquet", "--page", "r.html"
@@ -93,7 +93,7 @@ def test_tables_and_a_page_are_written(saved: Path) -> None:
     assert "divided by count of people, of the release &#x27;another&#x27;" in page or "of the release" in page
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_parts_of_a_release_together(saved: Path, refuse: Callable[..., str]) -> None:
     everybody = town().count().by(county=["a", "b"])
     some = town(where="purpose = 'shop'").count().by(county=["a", "b"])

@@ -99,7 +99,7 @@ def test_every_measure_and_unit_can_be_asked(shop: Path) -> None:
     assert shop.exists()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_release_writes_what_is_asked_and_repeats_itself(shop: Path) -> None:
     command = ("release", "-c", "load.toml", "--dataset", "people", "--request", "load")
     files = ("load.csv", "load.parquet", "load.json")
@@ -120,7 +120,7 @@ def test_release_writes_what_is_asked_and_repeats_itself(shop: Path) -> None:
     assert cdp.Release.load("load.json").to_pandas()["value"].tolist() == pytest.approx(table["value"].tolist())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_diagnosis_is_apart_and_marked(shop: Path) -> None:
     text = run("diagnose", "-c", "load.toml")
     assert "FOR THE OWNER ONLY" in text
@@ -159,7 +159,7 @@ def test_a_file_with_an_unknown_option_or_no_toml(shop: Path, refuse: Callable[.
     assert "--epsilon" in refuse("plan", *FLAGS[:-4], "--count")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_demo_does_the_main_job_and_repeats_itself(tmp_path: Path) -> None:
     command = ("demo", "--households", "200", "--folder", str(tmp_path / "demo"))
     text = run(*command)

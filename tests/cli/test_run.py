@@ -62,7 +62,7 @@ def charges() -> int:
         return ledger.status("ward").charges
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_each_period_is_paid_once(desk: Path) -> None:
     call("job.toml", "--for", "2026-01")
     told = Path("told-2026-01.csv").read_text(encoding="utf-8")

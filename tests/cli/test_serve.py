@@ -103,7 +103,7 @@ def test_a_missing_library_is_named_with_its_extra(
     assert "uvicorn is not installed: pip install 'chronodp[service]'" in refused
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_newcomer_gets_from_nothing_to_a_release(tmp_path: Path) -> None:
     folder = tmp_path / "town"
     made = json.loads(run("curator", "init", str(folder), "--households", "100", "--json"))
@@ -116,7 +116,7 @@ def test_a_newcomer_gets_from_nothing_to_a_release(tmp_path: Path) -> None:
             assert len(client.release("meters", 1).to_pandas()) == 744
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_tls_by_flag(tmp_path: Path) -> None:
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     write_certificate(cert, key)

@@ -29,7 +29,7 @@ def every_command(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[tu
             yield (*before, name), command
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_version_and_help(trials: Trials) -> None:
     """Every command has an example, and those that are asked show it."""
     assert run("--version") == f"chronodp {chronodp.__version__}\n"
@@ -44,7 +44,7 @@ def test_version_and_help(trials: Trials) -> None:
         assert f"chronodp {' '.join(words)}" in run(*words, "--help")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_module_runs_as_a_program() -> None:
     finished = subprocess.run(
         [Path(sys.executable).with_name("chronodp"), "--version"], capture_output=True, text=True, check=True
@@ -52,7 +52,7 @@ def test_the_module_runs_as_a_program() -> None:
     assert chronodp.__version__ in finished.stdout
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_account_from_flags() -> None:
     text = run("account", "-r", DAY, "--slack", "1e-7")
     for number in ("72.0000", "14.4642", "11.1603", "1,440 releases"):

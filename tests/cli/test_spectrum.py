@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_spectrum_is_shown_stored_and_verified(home: Path) -> None:
     text = run(*ASKED, "--lowest", "30", "--epsilon", "1", "--out", "spectrum.json")
     assert "the lowest 30 harmonics" in text

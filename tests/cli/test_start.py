@@ -44,7 +44,7 @@ def type_in(line: str) -> str:
 
 @pytest.mark.parametrize(("name", "answers"), [("visits.csv", COUNT), ("visits.parquet", SUM)])
 @pytest.mark.usefixtures("table")
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_it_names_next_runs(name: str, answers: Sequence[str]) -> None:
     said = start(name, answers)
     assert "at (time), who (text), minutes (number)" in said
@@ -129,7 +129,7 @@ def test_kinds_of_columns(tmp_path: Path) -> None:
     assert kinds == {"a": "time", "b": "time", "c": "number", "d": "number", "e": "text", "f": "text"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "limit"), [("2026-01-13", "max_periods = 12"), ("2026-03-13", 'find = ["max_periods"]')]
 )
@@ -169,7 +169,7 @@ def written(tmp_path: Path, cells: Sequence[object], form: str) -> str:
     return f"days.{form}"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_format_is_proposed_that_was_seen_to_read_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import feed, run
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 OPENING = (
     *("--dataset", "visits", "--horizon", "50", "--change", "1", "--unit", "event"),

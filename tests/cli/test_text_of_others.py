@@ -227,7 +227,7 @@ def say(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("command", CALLS)
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_command_prints_what_a_terminal_obeys(say: Callable[..., str], command: str) -> None:
     for arguments in CALLS[command]:
         text = say(*command.split(), *arguments)

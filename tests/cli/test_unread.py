@@ -26,7 +26,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chronodp("budget open meters --epsilon 4")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("told", ["--sum kwh --clip 0 5", "--sum kwh --find clip --delta 1e-6"])
 def test_a_release_says_it_in_one_line_of_standard_error(told: str) -> None:
     if "find" in told:
@@ -40,7 +40,7 @@ def test_a_release_says_it_in_one_line_of_standard_error(told: str) -> None:
     assert "were read" not in published
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_table_that_is_read_is_released_without_a_line() -> None:
     Path("rows.csv").write_text("at,who,kwh\n2026-01-02,ann,1\n2027-01-02,ann,1\n", encoding="utf-8")
     made = chronodp(f"release rows.csv {GIVEN} --count --dataset meters --request a")

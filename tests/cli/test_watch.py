@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import feed, run
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 OPENING = (*("--dataset", "meters", "--above", "500", "--change", "1", "--max-alerts", "3", "--epsilon", "1"),)
 PLANNING = ("watch", "--plan", "--quiet", "100", "--loud", "150", "--change", "1", "--max-alerts", "5")

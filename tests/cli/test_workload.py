@@ -70,7 +70,7 @@ def test_a_workload_is_planned_without_reading_data(shop: Path) -> None:
     assert json.loads(run("plan", "month.toml", "--epsilon", "2", "--json"))["epsilon"] == 2.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_workload_is_released_once(shop: Path) -> None:
     flags = ("--dataset", "people", "--request", "jan", "--out", "month.csv", "--out", "month.json")
     said = run("release", "month.toml", *flags, "--out", "month.parquet")

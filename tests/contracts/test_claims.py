@@ -72,7 +72,7 @@ def test_every_mechanism_is_covered() -> None:
     assert not left, "add an Entry to tests.audit.cases that covers them"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_search_for_mechanisms_finds_some() -> None:
     names = {getattr(one, "__name__", "") for one in mechanisms()}
     assert {"Stream", "Alert", "BlockShuffle", "choose", "Plan", "WindowedStream", "fit_privately"} <= names
@@ -100,7 +100,7 @@ def left_over(entry: Entry) -> list[object]:
     return left
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_whatever_is_covered_is_really_run() -> None:
     """A name in a list proves nothing: what an entry covers must be called when its cases are run."""
     left = {entry.name: left_over(entry) for entry in _ENTRIES if not entry.unclaimed}
@@ -118,7 +118,7 @@ def test_every_claim_has_an_argument_and_a_check() -> None:
             assert case.neighbours, case.name
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_page_of_claims_has_every_entry_and_links_that_lead_somewhere() -> None:
     page = claims_page()
     assert not [entry.name for entry in _ENTRIES if entry.name.casefold() not in page.casefold()]

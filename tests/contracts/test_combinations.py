@@ -50,7 +50,7 @@ def test_every_feature_has_a_name_of_its_own_and_is_asked_of_spark() -> None:
     assert {name for asked in SPARK for name in asked} == set(names)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_works_and_what_is_refused(plans: Plans) -> None:
     wrong = []
     for unit, outcomes in plans.items():
@@ -71,7 +71,7 @@ def test_what_works_and_what_is_refused(plans: Plans) -> None:
         assert everything >= PAIRS
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_works_at_the_doors() -> None:
     doors = every_door(_DOORS)
     for door, missing in AT_DOORS.items():
@@ -89,7 +89,7 @@ def test_what_works_at_the_doors() -> None:
         assert all(f"\n| {feature.name} |" in page for feature in FEATURES)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_whatever_is_refused_is_refused_with_an_argument_and_what_is_allowed(plans: Plans) -> None:
     sentences = {one.sentence for outcomes in plans.values() for one in outcomes.values() if one.state == "refused"}
     assert len(sentences) > 50
@@ -99,7 +99,7 @@ def test_whatever_is_refused_is_refused_with_an_argument_and_what_is_allowed(pla
         assert not re.search(r"got (None|a Find|an? object|<)", sentence), sentence
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: f"{type(unit).__name__} {unit.relation}")
 def test_whatever_is_planned_is_released(unit: RecordUnit, plans: Plans, ledger: cdp.Ledger) -> None:
     """Every pair that was planned, and each feature under one unit, or where no pair has it; all if so stated."""
@@ -113,7 +113,7 @@ def test_whatever_is_planned_is_released(unit: RecordUnit, plans: Plans, ledger:
     assert len(paired) > 20
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_duckdb_releases_the_same_numbers_as_plain_python(tmp_path: Path) -> None:
     """What Spark is asked, which has every feature; each feature and each pair at stated counts."""
     first, second, data = tmp_path / "plain", tmp_path / "duckdb", table()
@@ -133,7 +133,7 @@ def test_duckdb_releases_the_same_numbers_as_plain_python(tmp_path: Path) -> Non
             assert outcome.state == "works" or features not in few
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_commands_plan_what_the_library_plans(plans: Plans, tmp_path: Path) -> None:
     commands, unit = Commands(tmp_path), cdp.User()
     for features, outcome in plans[unit].items():
@@ -142,7 +142,7 @@ def test_commands_plan_what_the_library_plans(plans: Plans, tmp_path: Path) -> N
             assert found.state == outcome.state, (named(features), found)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_curator_plans_what_the_library_plans(plans: Plans, tmp_path: Path) -> None:
     curators, unit = Curators(tmp_path), cdp.User()
     for features, outcome in plans[unit].items():

@@ -13,8 +13,8 @@ CONTRACTS = """
 [importlinter]
 root_package = house
 contract_types =
-    faces: checks.faces.FacesContract
-    circles: checks.faces.CirclesContract
+    faces: tests.contracts.imports.FacesContract
+    circles: tests.contracts.imports.CirclesContract
 
 [importlinter:contract:faces]
 name = Rooms meet at their faces
@@ -34,7 +34,7 @@ HOUSE = {
 }
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

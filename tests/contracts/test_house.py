@@ -48,7 +48,7 @@ def test_every_module_says_what_it_is_for() -> None:
         assert module.__doc__.splitlines()[0].endswith((".", "::")), module
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_heavy_libraries_are_imported_late() -> None:
     code = "import sys, chronodp; print(','.join(sorted(m.split('.')[0] for m in sys.modules)))"
     loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).strip().split(","))
@@ -126,7 +126,7 @@ def test_arguments_of_claims_are_pages_that_exist() -> None:
         assert (ROOT / page).is_file(), page
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_project_needs_nothing_of_one_machine() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     paths = tracked.stdout.split() or [str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.py")]

@@ -85,7 +85,7 @@ def met(ledger: cdp.Ledger, tmp_path: Path) -> dict[str, Any]:
     }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_each_says_what_it_is_and_nothing_of_the_rows(ledger: cdp.Ledger, tmp_path: Path) -> None:
     for word, one in met(ledger, tmp_path).items():
         html = one._repr_html_()

@@ -120,7 +120,7 @@ def case(request: pytest.FixtureRequest) -> tuple[str, Finding, Cost]:
     return request.param, examine(mechanism, neighbours), cost
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_stated_epsilon_is_true(case: tuple[str, Finding, Cost]) -> None:
     """At every delta so stated; otherwise a theorem is asked at every other one, the next one at the others."""
     name, finding, cost = case
@@ -143,7 +143,7 @@ ROUNDED = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_tightest_theorem_is_nearly_refuted(case: tuple[str, Finding, Cost]) -> None:
     name, finding, cost = case
     for delta in (1e-6, 1e-3):

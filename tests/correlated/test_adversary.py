@@ -61,7 +61,7 @@ def observed(model: CouplingMarkovChain, age: int, epsilon: float, runs: int) ->
     ("matrix", "coupling", "age", "epsilon"),
     [([[0.7, 0.3], [0.3, 0.7]], 0.75, 1, 1.0), ([[0.9, 0.2], [0.1, 0.8]], 0.6, 2, 2.0)],
 )
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_simulated_adversary_gets_beyond_the_certified_leakage(
     matrix: object, coupling: float, age: int, epsilon: float, trials: Trials
 ) -> None:
@@ -78,7 +78,7 @@ def test_no_simulated_adversary_gets_beyond_the_certified_leakage(
     assert reached > 0.5 * told.certified  # the test sees what there is to see
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_adversary_refutes_theorem_1(trials: Trials) -> None:
     # A chain that rarely leaves 0: 0.0485 by the formula, 0.8321 in truth.
     model = two(0.5, LAZY)

@@ -52,7 +52,7 @@ def every_bound(
     return found
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_certified_bound_is_ever_below_the_truth_and_the_papers_are(trials: Trials) -> None:
     chance = np.random.default_rng(2026)
     checked: Counter[str] = Counter()
@@ -140,7 +140,7 @@ def test_a_group_too_large_to_list_falls_back_to_a_bound_that_dies_with_age_and_
     assert found[0].paper_theorem_1 is None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_stream_of_releases_never_tells_more_than_the_last_step() -> None:
     gauge = LeakageModel(ring(60, 0.62))
     one, ten, many = (leakage(gauge, query=Mean(), ages=2, epsilon=1.0, releases=n) for n in (1, 10, 1000))

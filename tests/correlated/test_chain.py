@@ -162,7 +162,7 @@ def test_sensitivities_are_those_of_listing() -> None:
         assert outputs.changes == pytest.approx(np.array(listed))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_simulated_series_have_the_joint_law() -> None:
     case = draw(np.random.default_rng(12), most=2)
     model = case.model

@@ -21,7 +21,7 @@ from tests.correlated import reference
 from tests.correlated.chains import draw, two
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_grid_of_the_papers_chain(golden: Any) -> None:
     grid = golden("csdp/grid_paper_setup.json")
     for name, distances in grid["Phi"].items():
@@ -73,7 +73,7 @@ def test_the_tight_theorem_is_looser_than_the_loose_one_on_the_papers_chain(gold
     assert told.paper_theorem_2 > 2 * told.paper_theorem_1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_random_chains_of_the_reference(golden: Any) -> None:
     for case in golden("csdp/random_cmcs.json"):
         model = CouplingMarkovChain(case["P"], case["lam"])
@@ -91,7 +91,7 @@ def test_random_chains_of_the_reference(golden: Any) -> None:
         assert case["exact"] <= least <= case["sdl"] * (1 + 1e-6)  # never looser than the reference's bound
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_per_sequence_ages(golden: Any) -> None:
     for key, expected in golden("csdp/per_sequence_ages.json")["per_sequence_ages"].items():
         ages = tuple(int(part) for part in key.strip("()").split(","))
@@ -108,7 +108,7 @@ def test_knowing_less_can_mean_learning_more() -> None:
     assert others.record == 1.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_exact_leakage_is_that_of_plain_listing(trials: Trials) -> None:
     chance = np.random.default_rng(3)
     for _ in range(trials(400, least=20)):
@@ -249,7 +249,7 @@ def test_outputs_with_too_many_values_fall_back_to_bounds_and_say_so() -> None:
     assert told.certified_by == "total variation"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_papers_quantity_by_simulation_is_no_better_than_its_samples() -> None:
     exact = leakage(two(0.75), query=Mean(), ages=1, epsilon=1.0).paper_theorem_2
     guess = estimate_bounded_aged_correlation(two(0.75), ages=1, samples=20_000, seed=2)

@@ -84,7 +84,7 @@ def test_many_sequences_multiply_to_what_floats_cannot_hold() -> None:
     assert told.certified >= 1.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_state_that_is_never_entered_is_nobodys_present() -> None:
     never = [[0.7, 0.3, 0.5], [0.3, 0.7, 0.5], [0.0, 0.0, 0.0]]
     without = [[0.7, 0.3], [0.3, 0.7]]
@@ -104,7 +104,7 @@ def test_a_state_that_is_never_entered_is_nobodys_present() -> None:
             assert plain.certified <= told.certified < np.inf
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_bound_is_below_the_truth_at_the_edges_of_floats(trials: Trials) -> None:
     chance = np.random.default_rng(7)
     exact = fallen_back = 0

@@ -31,7 +31,7 @@ TRUTH = CouplingMarkovChain(
 )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_likeliest_model_moves_like_the_truth_and_no_round_is_a_step_back() -> None:
     series = simulate(TRUTH, 20_000, seed=4)
     found = fit(series, states=2)
@@ -66,7 +66,7 @@ def ledger_at(folder: Path) -> cdp.Ledger:
     return opened
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_private_fit_is_paid_once_and_repeats_itself(tmp_path: Path) -> None:
     series = simulate(TRUTH, 5_000, seed=6)[0]
     with ledger_at(tmp_path) as ledger:
@@ -122,7 +122,7 @@ def _apart(first: np.ndarray, second: np.ndarray, sequence: int, hears: np.ndarr
 
 
 @pytest.mark.parametrize(("shrink", "caught"), [(1.0, False), (1.3, True)])
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_noise_of_counts_under_the_auditor(shrink: float, caught: bool) -> None:
     # One sequence that hears itself, three periods: the middle record is counted twice.
     first, second = np.array([[0], [0], [0]]), np.array([[0], [1], [0]])
@@ -180,7 +180,7 @@ def test_a_chain_of_order_two_moves_as_it_should() -> None:
         made.query(Maximum())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_spectra_and_mixing() -> None:
     assert spectrum(two(0.75)).second == pytest.approx(0.4)
     assert spectrum(CouplingMarkovChain(np.eye(2), [[1.0]])).notes[0].startswith("several stationary laws")

@@ -46,7 +46,7 @@ from chronodp.errors import (
 )
 from chronodp.privacy import AssumedCost, PureCost, Window, dump, load
 from chronodp.randomness import Entropy, seeded
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.correlated.chains import two
 
@@ -75,7 +75,7 @@ def law(design: FranDesign, snapshots: tuple[tuple[int, ...], ...], entropy: Ent
 
 
 @pytest.mark.parametrize(("shrink", "caught"), [(1.0, False), (1.1, True)])
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_record_is_read_by_one_release_and_costs_epsilon(shrink: float, caught: bool) -> None:
     # Releases of three periods; the record changed is read at different ages by different sequences.
     design = coarse(4.0 * shrink)
@@ -92,7 +92,7 @@ def test_a_record_is_read_by_one_release_and_costs_epsilon(shrink: float, caught
         assert finding.epsilon == pytest.approx(4.0 * shrink if read else 0.0, abs=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_stream_itself_under_the_auditor(ledger: cdp.Ledger) -> None:
     def release(record: int, *, entropy: Entropy) -> float:
         name = f"s{next(NAMES)}"
@@ -285,12 +285,12 @@ with cdp.Ledger(sys.argv[1] + "/budget.db", reached=reached) as ledger, open(sys
 """
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_killed_anywhere_no_period_is_released_twice_and_none_unpaid(tmp_path: Path, trials: Trials) -> None:
     points = ("stream written", "stream committed", "step written", "step committed")
     for number in range(trials(24, least=len(points))):
         point = points[number % len(points)] if number < 2 else points[2 + number % 2]
-        died = warm.run("-c", VICTIM, str(tmp_path), point, str(1 + number % 3 if number > 1 else 1))
+        died = forkserver.run("-c", VICTIM, str(tmp_path), point, str(1 + number % 3 if number > 1 else 1))
         assert died.returncode == -signal.SIGKILL, died.stderr
     told = [line.split() for line in (tmp_path / "told.txt").read_text().splitlines()]
     with cdp.Ledger(tmp_path / "budget.db") as ledger:

@@ -60,7 +60,7 @@ def test_any_two_presents_by_listing_them() -> None:
         assert worst <= found <= worst * (1 + 1e-8) + 1e-11
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_holds_of_any_two_presents_holds_at_every_older_age(trials: Trials) -> None:
     chance = np.random.default_rng(11)
     rose = 0
@@ -113,7 +113,7 @@ def test_tuning_tries_every_age_where_leakage_rises_and_falls() -> None:
     assert by_hand[1] > by_hand[0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_age_of_one_sequence_betters_what_was_found_for_each() -> None:
     model = CouplingMarkovChain(SLOW, np.full((4, 4), 0.2) + 0.2 * np.eye(4))
     gauge = LeakageModel(model)

@@ -24,7 +24,7 @@ from chronodp.errors import InvalidArgument
 from tests.correlated.chains import two
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_age_dependent_privacy_is_right_for_sequences_alone_and_blind_to_others() -> None:
     chance = np.random.default_rng(5)
     for _ in range(60):
@@ -61,7 +61,7 @@ def test_definitions_of_one_period() -> None:
     assert group_ceiling(tied, query=Mean(), epsilon=1.0) == pytest.approx(2.0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_comparison_says_which_numbers_are_bounds() -> None:
     rows = compare_definitions(two(1.0, [[0.99, 0.5], [0.01, 0.5]]), query=Mean(), ages=1, epsilon=1.0)
     truth = leakage(two(1.0, [[0.99, 0.5], [0.01, 0.5]]), query=Mean(), ages=1, epsilon=1.0).exact
@@ -83,7 +83,7 @@ def test_the_comparison_says_which_numbers_are_bounds() -> None:
     assert {row.name for row in large}.isdisjoint({"dependent", "the paper's Theorem 1"})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_temporal_leakage_bounds_streams_without_age() -> None:
     # The example of the reference, to its two digits.
     chain = CouplingMarkovChain([[0.8, 0.0], [0.2, 1.0]], [[1.0]])

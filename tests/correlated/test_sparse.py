@@ -81,7 +81,7 @@ def test_the_stationary_law_is_as_near_as_it_says() -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_law_that_forgets_its_start_too_slowly_or_never_is_not_called_stationary() -> None:
     # The second waits for 10^9 steps, the third is pushed about for ever, the fourth has a step that never happens.
     for stay, away in ((0.99, 0.99), (1 - 1e-9, 1 - 1e-9), (0.0, 0.0), (1.0, 0.5)):
@@ -93,7 +93,7 @@ def test_a_law_that_forgets_its_start_too_slowly_or_never_is_not_called_stationa
     assert told.certified_by != "exact"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_leakage_by_elimination_is_leakage_by_listing() -> None:
     chance = np.random.default_rng(3)
     queries = (Mean(), Maximum(), WeightedSum((1.0, 2.0, 0.5, 0.0, 1.5, 1.0)), Several((Sum(), Maximum())))
@@ -110,7 +110,7 @@ def test_leakage_by_elimination_is_leakage_by_listing() -> None:
             assert carried.bounds["exact"] == pytest.approx(listed.exact, rel=1e-7, abs=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_groups_far_beyond_what_is_listed_are_exact_where_coupling_is_sparse() -> None:
     place = np.arange(13)
     weights = np.tile([0.5, 0.25, 0.25], 13)
@@ -128,7 +128,7 @@ def test_groups_far_beyond_what_is_listed_are_exact_where_coupling_is_sparse() -
     assert everyone.exact is None  # everyone hears everyone: nothing can be summed out early
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_too_many_values_or_too_old_ages_fall_back_to_bounds_and_say_so() -> None:
     chance = np.random.default_rng(4)
     gauge = LeakageModel(draw_sparse(chance, 11).model)
@@ -156,7 +156,7 @@ def violations(cases: list[Case], *, mutant: type[Windows] = Windows) -> tuple[C
     return below, compared
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_window_is_ever_below_the_truth(trials: Trials) -> None:
     chance = np.random.default_rng(5)
     count = trials(150, least=4)
@@ -192,7 +192,7 @@ class _Middle(Hearing):
         return (low + high) / 2, (low + high) / 2, others
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", [Deaf, Settled])
 def test_windows_that_leave_out_what_is_outside_are_caught(mutant: type[Windows]) -> None:
     chance = np.random.default_rng(6)
@@ -200,7 +200,7 @@ def test_windows_that_leave_out_what_is_outside_are_caught(mutant: type[Windows]
     assert sum(below.values()) > 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_windows_certify_where_nothing_is_exact_and_leave_the_largest_groups_to_others() -> None:
     chance = np.random.default_rng(7)
     model = draw_sparse(chance, 8).model

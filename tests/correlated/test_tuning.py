@@ -51,7 +51,7 @@ def by_mended_theorem(gauge: LeakageModel, _: QueryTable, ages: NDArray[np.int64
     return float(from_distance(aged_distances(JointChain(gauge.model), ages), np.full(2, 2 * epsilon)).max())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_optima_of_the_papers_problem(golden: Any) -> None:
     objectives = {"paper": by_theorem_1, "sound": by_mended_theorem, "exact": certified_leakage()}
     gauges: dict[str, LeakageModel] = {}
@@ -65,7 +65,7 @@ def test_optima_of_the_papers_problem(golden: Any) -> None:
         assert found.stale == pytest.approx(expected["B"], abs=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_optima_with_affine_reading(golden: Any) -> None:
     for key, ages in golden("csdp/P1_postprocessed.json")["table"].items():
         coupling, error = (float(part.partition("=")[2]) for part in key.split(","))
@@ -81,7 +81,7 @@ def test_optima_with_affine_reading(golden: Any) -> None:
         assert found.leakage == pytest.approx(leaked, abs=1e-5)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ageing_helps_lazy_chains_at_tight_errors(golden: Any) -> None:
     table = golden("csdp/aging_value.json")["table"]
     for key in ("p=0.01,lam=1.0", "p=0.01,lam=0.5", "p=0.05,lam=1.0", "p=0.1,lam=0.75", "p=0.2,lam=1.0"):
@@ -104,7 +104,7 @@ def test_second_moments_of_each_sequences_age(golden: Any) -> None:
     assert limit.correlation == pytest.approx(0.0, abs=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_three_ways_to_second_moments_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["chronodp.correlated.tuning.freshness"]  # the function has taken its name
     chance = np.random.default_rng(6)
@@ -138,7 +138,7 @@ def test_stacked_laws_are_margins_of_the_joint_one() -> None:
     assert stacked_covariance(case.model) == pytest.approx((centred * weight[:, None]).T @ centred, abs=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_age_for_each_sequence_is_never_worse_than_one_for_all() -> None:
     model = CouplingMarkovChain([[0.9, 0.1], [0.1, 0.9]], [[0.9, 0.1, 0.0], [0.1, 0.6, 0.3], [0.0, 0.3, 0.7]])
     gauge = LeakageModel(model)
@@ -153,7 +153,7 @@ def test_an_age_for_each_sequence_is_never_worse_than_one_for_all() -> None:
     assert stepped.leakage <= tune(wide, query=WeightedSum((1.0, 0.9, *(0.1,) * 6)), error=0.4, oldest=3).leakage
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_segments_take_the_age_and_noise_that_their_group_needs() -> None:
     slow, fast = [[0.99, 0.01], [0.01, 0.99]], [[0.6, 0.4], [0.4, 0.6]]
     model = CouplingMarkovChain([slow, fast], np.eye(2))
@@ -212,7 +212,7 @@ def test_screening_accepts_by_the_cheap_bound_and_never_rejects_by_it() -> None:
     assert {one.certified_by for one in found} == {"one step", "exact"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_freshness_of_a_large_model_is_simulated() -> None:
     wide = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], np.eye(300))
     found = freshness(wide, query=Maximum(), ages=2)

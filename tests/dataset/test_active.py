@@ -146,7 +146,7 @@ def test_single_days_are_cheap_and_choose_their_noise() -> None:
     assert year("7D", cdp.Event("replace")).plan(epsilon=1.0).design.noises[0].sensitivity == 14.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_intervals_are_those_of_the_shape(ledger: cdp.Ledger) -> None:
     data = visits()
     plan = series(data).active("28D", max_stays=1).plan(epsilon=1.0, delta=DELTA)
@@ -239,7 +239,7 @@ def made_up_year(seed: int = 2) -> NDArray[np.bool_]:
     return (chance.random((people, days)) < rate) & (at >= begin) & (at < begin + length)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_made_up_year_errs_less_with_stays() -> None:
     active = made_up_year()
     counts = np.cumsum(np.concatenate((np.zeros((len(active), 1), np.int32), active), axis=1), axis=1, dtype=np.int32)

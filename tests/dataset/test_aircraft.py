@@ -77,7 +77,7 @@ def counted(path: str, engine: Any, **bounds: Any) -> Any:
     ).count()  # fmt: skip
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_the_true_number_lies_in_its_band_with_nothing_known(
     flights: tuple[str, Any], ledger: cdp.Ledger, trials: Trials, monkeypatch: pytest.MonkeyPatch
@@ -96,7 +96,7 @@ def test_the_true_number_lies_in_its_band_with_nothing_known(
     assert np.mean(inside) >= LEAST_INSIDE
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_a_guessed_limit_says_what_it_took_away(flights: tuple[str, Any], ledger: cdp.Ledger) -> None:
     path, truth = flights

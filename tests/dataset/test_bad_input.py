@@ -154,7 +154,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_is_refused_before_anything_is_spent(name: str, ledger: cdp.Ledger) -> None:
     make, kind, said = REFUSED[name]
@@ -227,7 +227,7 @@ def test_damaged_parquet(damage: str, ledger: cdp.Ledger, tmp_path: Path) -> Non
     assert SECRET_NAME not in str(caught.value)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_broken_rows_of_a_csv_are_left_out(ledger: cdp.Ledger, tmp_path: Path) -> None:
     frame(kwh=1.0).to_csv(tmp_path / "rows.csv", index=False)

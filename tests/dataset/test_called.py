@@ -52,7 +52,7 @@ def plans(series: TimeSeries) -> list[Plan]:
     return [query.plan(epsilon=1.0) for query in queries]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_no_sentence_of_a_plan_or_its_release_says_people(unit: RecordUnit, tmp_path: Path) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:

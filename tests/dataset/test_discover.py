@@ -101,7 +101,7 @@ def test_a_release_says_which_keys_were_found(ledger: cdp.Ledger) -> None:
     assert again.keys == made.keys
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_noise_is_on_what_the_keys_hold(ledger: cdp.Ledger) -> None:
     data = visits()
     made = released(ledger, asked(data))
@@ -118,7 +118,7 @@ def test_the_noise_is_on_what_the_keys_hold(ledger: cdp.Ledger) -> None:
 
 @pytest.mark.parametrize(("unit", "series", "found"), UNITS, ids=str)
 @pytest.mark.parametrize("delta", [1e-5, 0.0])
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_unit_has_its_price(
     unit: Any, series: dict[str, Any], found: dict[str, Any], delta: float, tmp_path: Path
 ) -> None:
@@ -164,7 +164,7 @@ def test_what_one_unit_can_move(unit: Any, most: int, blocks: int, replace: bool
     assert (rule.most, rule.blocks, rule.replace) == (most, blocks, replace)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_price_is_the_same_whatever_is_found(ledger: cdp.Ledger) -> None:
     few, many = (released(ledger, asked(visits(people)), str(people)) for people in (20, 900))
     assert few.design.cost == many.design.cost
@@ -215,7 +215,7 @@ def test_no_key_is_an_empty_table_and_no_error(ledger: cdp.Ledger, people: int, 
     assert len(list(ledger.history("web"))) == 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_most_keeps_those_with_the_largest_noisy_weight(ledger: cdp.Ledger) -> None:
     every = released(ledger, asked(), "all").keys
     # The second lies nine deviations of the noise above the third, whatever the owner's secret is.
@@ -225,7 +225,7 @@ def test_most_keeps_those_with_the_largest_noisy_weight(ledger: cdp.Ledger) -> N
     assert len(every) > 3
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_found_keys_are_public_keys_from_then_on(ledger: cdp.Ledger) -> None:
     made = released(ledger, asked())
     assert made.keys
@@ -248,7 +248,7 @@ class Dies(Reference):
         return super().totals(*arguments, **options)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_process_that_died_after_finding_goes_on_to_the_same_keys(ledger: cdp.Ledger) -> None:
     data, engine = visits(), Dies()
     whole = asked(data)
@@ -282,7 +282,7 @@ def test_the_same_nonce_finds_the_same_keys_and_another_may_not() -> None:
     assert len(set(found)) > 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_lone_key_is_published_as_rarely_as_stated(trials: Trials) -> None:
     from chronodp.series.discovery import find_keys
 

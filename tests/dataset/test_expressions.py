@@ -57,7 +57,7 @@ def test_a_plan_says_its_filter_and_its_columns() -> None:
     assert plan.on(ROWS, start="2026-01-02").design.table.where == joined
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_numbers_are_those_of_a_table_that_was_filtered_before() -> None:
     kept = ROWS[(ROWS.origin == "JFK") & (ROWS.delay > 0)]
     kept = kept.assign(late=(kept.delay > 15).astype(float))

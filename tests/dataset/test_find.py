@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from tests.covering import each
+from tests.conftest import in_turn
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument, RequestConflict
@@ -59,7 +59,7 @@ def released(ledger: cdp.Ledger, query: Any, request: str = "one", **terms: Any)
     return made
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_release_says_which_bounds_were_found(ledger: cdp.Ledger) -> None:
     plan: Any = meters(frame()).sum("kwh", clip=Find()).plan(epsilon=1.0, delta=1e-6)
     assert isinstance(plan, FindPlan)
@@ -77,7 +77,7 @@ def test_a_release_says_which_bounds_were_found(ledger: cdp.Ledger) -> None:
     assert entry.cost == plan.claim.cost
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_price_is_the_same_whatever_is_found(ledger: cdp.Ledger) -> None:
     few = released(ledger, meters(frame(50)).sum("kwh", clip=Find()), "few")
     many = released(ledger, meters(frame(900)).sum("kwh", clip=Find()), "many")
@@ -92,7 +92,7 @@ def test_the_price_fits_the_guarantee_and_fills_it() -> None:
         assert 1 - 1e-6 < by(plan.claim.cost, delta) <= 1.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_request_returns_its_release_and_other_terms_are_refused(ledger: cdp.Ledger) -> None:
     data = frame()
     first = released(ledger, meters(data).sum("kwh", clip=Find()))
@@ -106,7 +106,7 @@ def test_the_same_request_returns_its_release_and_other_terms_are_refused(ledger
     assert len(ledger.history("meters")) == 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", ["debit committed", "choice committed"])
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_death_between_choice_and_release_goes_on_with_the_same_choice(tmp_path: Path, gap: str, times: int) -> None:
@@ -142,8 +142,8 @@ def test_a_death_between_choice_and_release_goes_on_with_the_same_choice(tmp_pat
         assert plan.release(store, dataset="meters", request="one").text == made.text
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("name", "delta"), each(list(ODD_TABLES), (0.0, 1e-6)))
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "delta"), in_turn(list(ODD_TABLES), (0.0, 1e-6)))
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
     made = released(ledger, meters(ODD_TABLES[name]).sum("kwh", clip=Find()), delta=delta, missing=Missing())
@@ -152,7 +152,7 @@ def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) 
     assert np.all(np.isnan(shown.filter(like="_all").to_numpy()))  # nothing is assumed of single days
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("times", [1, 5])
 def test_rows_that_a_found_number_of_them_cuts_are_told(ledger: cdp.Ledger, times: int, delta: float) -> None:
@@ -171,14 +171,14 @@ def test_rows_that_a_found_number_of_them_cuts_are_told(ledger: cdp.Ledger, time
     assert len(given.design.missing.noises) == 1  # people are counted, and nobody counts for more than one
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_column_of_equal_values_finds_them(ledger: cdp.Ledger) -> None:
     made = released(ledger, meters(frame(3000, size=8.0)).sum("kwh", clip=Find()))
     assert made.found is not None
     assert 8.0 <= made.found.size <= 16.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_groups_counts_and_one_bound_alone(ledger: cdp.Ledger) -> None:
     data = frame()
     keys = {"region": ["north", "south"]}
@@ -200,7 +200,7 @@ def test_groups_counts_and_one_bound_alone(ledger: cdp.Ledger) -> None:
     assert clip.found.max_periods is None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", [cdp.User(relation="replace"), cdp.UserPeriod("1W"), cdp.Window(3), cdp.Event()], ids=str
 )
@@ -214,7 +214,7 @@ def test_every_unit_can_find_a_clip(tmp_path: Path, unit: Any) -> None:
         assert made.missing is not None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_found_bounds_are_public_for_the_next_month(ledger: cdp.Ledger) -> None:
     plan: Any = meters(frame()).sum("kwh", clip=Find()).plan(epsilon=1.0, delta=1e-6)
     made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
@@ -229,7 +229,7 @@ def test_found_bounds_are_public_for_the_next_month(ledger: cdp.Ledger) -> None:
         plan.on(frame(seed=3), found={"size": 3})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_search_serves_several_queries(ledger: cdp.Ledger) -> None:
     series = meters(frame())
     sums, days = series.sum("kwh", clip=Find()), series.count()
@@ -245,7 +245,7 @@ def test_one_search_serves_several_queries(ledger: cdp.Ledger) -> None:
     assert dict(sums.bounded(released(ledger, days, "days").found).finds).keys() == {"clip"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_documents_are_read_again_and_old_ones_stay(ledger: cdp.Ledger) -> None:
     made = released(ledger, meters(frame()).sum("kwh", clip=Find()), missing=Missing())
     design = made.design
@@ -307,7 +307,7 @@ def rows_of(people: int = 1200, *, seed: int = 3) -> pandas.DataFrame:
     return pandas.concat([data, data.sample(frac=0.4, random_state=1).assign(kwh=lambda table: table.kwh * 1.3)])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["rows", "people", "totals"])
 def test_the_clip_of_a_mean_is_found_from_0_on(ledger: cdp.Ledger, of: Any) -> None:
     data = rows_of()
@@ -333,7 +333,7 @@ def test_the_clip_of_a_mean_is_found_from_0_on(ledger: cdp.Ledger, of: Any) -> N
     assert again.table.measure == made.design.table.measure
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_clip_of_a_mean_over_a_public_number_is_found_on_both_sides(ledger: cdp.Ledger) -> None:
     ledger.open("panel", unit=cdp.User(relation="replace"), epsilon=10.0, delta=1e-5)
     query = meters(frame(), unit=cdp.User(relation="replace")).mean("kwh", clip=Find(), people=800, of="totals")
@@ -343,7 +343,7 @@ def test_the_clip_of_a_mean_over_a_public_number_is_found_on_both_sides(ledger: 
     assert made.design.table.measure.people == 800
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rows_that_stand_alone_find_their_clip(tmp_path: Path) -> None:
     data = rows_of()
     for user in ("who", None):
@@ -382,7 +382,7 @@ def test_a_mean_refuses_what_cannot_be_found(options: Any, said: str) -> None:
         series.mean("kwh", **asked).plan(epsilon=1.0, delta=1e-6, missing=missing)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_notebook_shows_both_bands_in_words(ledger: cdp.Ledger) -> None:
     made = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), missing=Missing(assume="even loss"))
     shown = made._repr_html_()

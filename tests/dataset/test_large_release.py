@@ -46,7 +46,7 @@ def released(ledger: Ledger, count: int, request: str) -> Release:
     return plan.release(ledger, dataset="meters", request=request, entropy=seeded(1), progress=lambda _: None)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_text_lists_numbers_up_to_the_limit_and_names_parts_above(ledger: Ledger) -> None:
     small, large = released(ledger, LISTED, "small"), released(ledger, MANY, "large")
     assert isinstance(json.loads(small.text)["noisy"], list)
@@ -55,7 +55,7 @@ def test_a_text_lists_numbers_up_to_the_limit_and_names_parts_above(ledger: Ledg
     assert len(large.text) < 5000
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_large_release_is_what_was_drawn(ledger: Ledger, tmp_path: Path) -> None:
     plan = totals(MANY).plan(epsilon=1.0)
     numbers = plan.read(key="", progress=lambda _: None)
@@ -72,7 +72,7 @@ def test_a_large_release_is_what_was_drawn(ledger: Ledger, tmp_path: Path) -> No
     np.testing.assert_array_equal(repeated.to_pandas()["value"].to_numpy(), values)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_stretches_are_the_table(ledger: Ledger) -> None:
     import pandas
 
@@ -94,7 +94,7 @@ def test_a_part_that_was_changed_in_the_ledger_is_never_shown(ledger: Ledger) ->
         released(ledger, MANY, "large").to_pandas()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_several_queries_share_the_limit_of_the_text(ledger: Ledger, tmp_path: Path) -> None:
     half = LISTED // 2
     for request, last in (("listed", half), ("named", half + 1)):

@@ -46,7 +46,7 @@ def write_months(folder: Path, months: int, people: int = 40) -> list[tuple[Path
     return made
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_three_years_of_months(tmp_path: Path, trials: Trials) -> None:
     files = write_months(tmp_path, trials(36, least=22))  # beyond the second time that it is taken up again
     meters = series(str(files[0][0]), user="meter")
@@ -78,7 +78,7 @@ def test_three_years_of_months(tmp_path: Path, trials: Trials) -> None:
         assert load.status.issues == len(files)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_issue_is_a_release_like_any_other(tmp_path: Path) -> None:
     (path, _), *_ = write_months(tmp_path, 1)
     asked = series(str(path), user="meter").sum("kwh", clip=(0.0, 3.0)).by(region=REGIONS)
@@ -107,7 +107,7 @@ def test_an_issue_is_a_release_like_any_other(tmp_path: Path) -> None:
     assert "The certificate is genuine" in result.output
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_several_periods_of_one_issue_are_limited_by_what_is_left_of_a_life(tmp_path: Path) -> None:
     rows = [(who, f"2026-{m:02d}-{day:02d}T12:00Z") for who in ("a", "b") for m in (1, 2) for day in range(1, 11)]
     frame = pd.DataFrame(rows, columns=["who", "at"]).assign(at=lambda rows: pd.to_datetime(rows["at"], utc=True))
@@ -126,7 +126,7 @@ def test_several_periods_of_one_issue_are_limited_by_what_is_left_of_a_life(tmp_
         assert [len(one.to_pandas()) for one in made] == [31, 28]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["mean", "variance", "histogram", "rows"])
 def test_other_measures_are_issued_too(tmp_path: Path, kind: str) -> None:
     (path, frame), *_ = write_months(tmp_path, 1)

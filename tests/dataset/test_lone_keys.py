@@ -63,7 +63,7 @@ def test_one_key_of_everybody(ledger: cdp.Ledger, max_keys: int) -> None:
     assert len(made.to_pandas()) == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_million_keys_of_one_person_each(ledger: cdp.Ledger, trials: Trials) -> None:
     """A thousand people hold one key more: it is found among a million that are not."""
     lone = trials(10**6, least=10**5)

@@ -70,7 +70,7 @@ def held(shown: pandas.DataFrame, truth: np.ndarray[Any, Any], suffix: str) -> n
 # A figure that sees all that limits remove.
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_the_figure_sees_all_that_a_limit_on_groups_removes(ledger: cdp.Ledger, unit: Any) -> None:
     everywhere = np.ones((400, 6, 5), bool)
@@ -82,7 +82,7 @@ def test_the_figure_sees_all_that_a_limit_on_groups_removes(ledger: cdp.Ledger, 
     assert made.missing.people_beyond == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_everybody_in_every_group_lies_in_the_band_that_assumes_it(
     ledger: cdp.Ledger, unit: Any, trials: Trials
@@ -150,7 +150,7 @@ def test_no_person_loses_more_than_the_cap_and_one_loses_as_much(unit: Any, limi
 # Even loss, only by name.
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("every", "periods", "limit"), [("1mo", 18, 3), ("1W", 26, 8), ("1D", 60, 20)])
 def test_no_column_that_does_not_say_so_misses_by_the_limit(
     ledger: cdp.Ledger, every: str, periods: int, limit: int, trials: Trials
@@ -180,7 +180,7 @@ def _kept(cells: np.ndarray[Any, Any], limit: int) -> float:
     return float(np.minimum(cells.sum(axis=(1, 2)), limit).sum() / cells.shape[1])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "groups"),
     [({"max_periods": 6}, 1), ({"max_periods": 6}, 3), ({"unit": cdp.UserPeriod("1D")}, 3), ({"unit": cdp.Event()}, 3)],
@@ -234,7 +234,7 @@ def test_no_other_assumption_is_known(assume: Any) -> None:
 # The band that assumes it, where the mean kept and the figure are hardly known.
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("groups", "people", "half"), [(200, 2000, True), (5, 1000, False), (50, 2000, False), (800, 4000, False)]
 )
@@ -269,7 +269,7 @@ def test_a_band_that_would_rest_on_noise_alone_is_not_shown(ledger: cdp.Ledger) 
     assert "no band, even if the loss was even" in made.each_period().note
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kept", "deviation", "of_missing"),
     [((500.0, *[500 / 199] * 199), 4.3, 10.0), ((1000.0,) * 5, 30.0, 3000.0), ((5.0,) * 800, 6.0, 15_000.0)],

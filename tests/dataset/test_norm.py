@@ -37,7 +37,7 @@ def scaled(norm: Any = 3.0, *, data: Any = "x.csv", signed: bool = True, **chang
     return meters(data, **({"max_periods": None} | changes)).sum("kwh", bound=Norm(norm, signed))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_people_are_scaled_and_not_cut(ledger: cdp.Ledger) -> None:
     data = frame()
     plan = scaled(data=data).plan(epsilon=1.0, delta=1e-6)
@@ -78,7 +78,7 @@ def test_other_workloads_keep_white_noise() -> None:
     assert [str(design.shape) for design in (plan.design, *plan.others)] == ["white noise"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_length_is_found_and_errs_less_than_a_found_clip(ledger: cdp.Ledger) -> None:
     data = frame(3000)
     truth = data.groupby("at").kwh.sum().to_numpy()
@@ -103,7 +103,7 @@ def test_a_length_is_found_and_errs_less_than_a_found_clip(ledger: cdp.Ledger) -
         released(ledger, scaled(Find(0.1), data=data), missing=Missing())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_found_lengths_are_public_for_the_next_month(ledger: cdp.Ledger) -> None:
     plan = scaled(Find(), data=frame()).plan(epsilon=1.0, delta=1e-6)
     made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
@@ -114,7 +114,7 @@ def test_found_lengths_are_public_for_the_next_month(ledger: cdp.Ledger) -> None
         plan.on(frame(seed=3), found=Found(1.0, size=2.0))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [frame(600, size=1.0), frame(600, size=0.0), frame(1), frame(600).iloc[:0]],

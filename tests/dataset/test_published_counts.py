@@ -220,7 +220,7 @@ def test_the_nonce_and_the_secret_decide_keys_and_counts() -> None:
     assert texts["11" * 32, 1] == texts["11" * 32, 2] != texts["22" * 32, 1]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_lone_key_is_published_as_rarely_as_stated(trials: Trials) -> None:
     data = pyarrow.table({"who": ["one"] * 2, "at": [MORNING.item()] * 2, "page": ["a", "b"]})
     plan = week(data).count().by(page=Discover(max_keys=2, share=0, delta=0.1)).plan(epsilon=1.0, delta=0.2)

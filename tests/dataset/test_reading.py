@@ -49,7 +49,7 @@ def totals(plan: cdp.Plan) -> list[float]:
     return [float(number) for number in numbers[:, 0] * plan.design.noises[0].step]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_what_is_declared_is_read_and_part_of_plan_and_certificate(german: Path, tmp_path: Path) -> None:
     plan = series(german, reading=GERMAN).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
@@ -74,7 +74,7 @@ def test_a_plan_of_nothing_declared_is_what_it_was(german: Path) -> None:
     assert dump(plain.design) == dump(same.design)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_owner_sees_what_is_left_out_and_what_to_declare(german: Path) -> None:
     undeclared = series(german, reading=cdp.Reading(encoding="latin-1")).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
     found = undeclared.diagnose(progress=lambda _: None)

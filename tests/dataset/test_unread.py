@@ -135,7 +135,7 @@ def test_nothing_that_is_published_holds_it(table: Any, tmp_path: Path) -> None:
         assert "were read" not in published
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_many_rows_are_counted_to_the_last(tmp_path: Path) -> None:
     count = 300_000
     table = pd.DataFrame({"at": ["2026-01-01"] * count, "who": [f"p{n % 999}" for n in range(count)], "kwh": "1"})

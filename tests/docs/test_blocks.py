@@ -76,7 +76,7 @@ def test_a_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "peak" in run("release", "month.toml", "--dataset", "meters", "--request", "june")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (text,), (desk, code) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
     monkeypatch.chdir(tmp_path)
@@ -117,7 +117,7 @@ def test_the_settings_of_a_stream_of_keys(tmp_path: Path) -> None:
     assert limits.design(epsilon=1.0, delta=1e-6).look_steps[:3] == (29, 59, 89)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_training_plan(tmp_path: Path) -> None:
     (text,) = only("train-a-private-forecaster.md", "toml")
     file = tmp_path / "plan.toml"

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from tests.conftest import Trials
 from tests.docs.looking import KINDS, build, look, served, written
 
-pytestmark = [pytest.mark.processes, pytest.mark.long]
+pytestmark = pytest.mark.slow
 
 
 def test_pages_fit_and_axe_finds_nothing_wide_narrow_light_and_dark(

@@ -17,7 +17,7 @@ README = ROOT / "README.md"
 
 
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")  # rows of the town without a number
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_picture_is_the_one_that_its_command_draws() -> None:
     assert PICTURE.read_text(encoding="utf-8") == draw(), "run: python -m docs.pictures.release"
     assert str(PICTURE.relative_to(ROOT)) in links(README)
@@ -63,7 +63,7 @@ def test_a_peer_that_was_not_there_is_no_figure() -> None:
     assert list(column("seconds", by="theirs")(rows)) == [3.0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_as_fast_as_is_said_of_what_is_so_in_every_row_on_both_machines() -> None:
     results = RESULTS.read_text(encoding="utf-8")
     for page in pages():

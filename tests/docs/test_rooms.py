@@ -46,7 +46,7 @@ def test_every_how_to_every_argument_and_every_benchmark_belongs_to_a_room() -> 
     assert {name for cells in ROWS.values() for name in re.findall(r"`(\w+)`", cells[3])} == MEASURED
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_argument_of_every_claim_is_that_of_a_room() -> None:
     argued = set.union(*(linked(cells[2]) for cells in ROWS.values()))
     for entry in entries():

@@ -210,7 +210,7 @@ def type_in(line: list[list[str]]) -> None:
 
 
 @pytest.mark.parametrize("name", DATA)
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_commands_of_a_page_run_in_order(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     DATA[name]()

@@ -12,7 +12,7 @@ from chronodp.dossier import UNKNOWN, Owner, gather
 from chronodp.dossier.answers import answer_questions, answers_json, answers_markdown
 from chronodp.dossier.words import gain, rounded_up
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 SAID = Owner(
     access="Two people of the utility.",

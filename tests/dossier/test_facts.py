@@ -64,7 +64,7 @@ def test_parts_that_the_whole_does_not_pay_for_are_added(tmp_path: Path) -> None
     assert lost.most == (3.0, 0.0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_who_is_protected_is_said_once(everything: cdp.Ledger) -> None:
     facts = gather(everything, "meters")
     assert facts.protects[0] == cdp.User().protects

@@ -24,7 +24,7 @@ from tests.dossier.everything import KINDS, QUIET, meters
 from tests.ledger.conftest import fresh_database
 from tests.rounding import FUNCTION
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SCHEMA = json.loads((GOLDEN / "registry/fields.json").read_text(encoding="utf-8"))
@@ -213,7 +213,7 @@ def test_statements_are_verified_by_securesystemslib(written: Written) -> None:
             read_statement(changed, facts.public_key)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_without_the_key_at_hand_a_statement_says_that_it_is_not_signed(postgres: str, tmp_path: Path) -> None:
     address = fresh_database(postgres)
     with cdp.Ledger(address, keys=tmp_path / "keys") as ledger:

@@ -19,7 +19,7 @@ from tests.hostile import HOSTILE as NAMED, unseen
 from tests.report.examples import HOSTILE
 from tests.report.reader import Reader
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 def test_says_everything_without_a_script_and_without_a_network(everything: cdp.Ledger) -> None:
@@ -67,7 +67,7 @@ def test_a_seeded_release_is_said_first(everything: cdp.Ledger) -> None:
     assert reader.text.strip().index("drawn with a seed") < reader.text.index("Dossier of private releases")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_is_read_on_every_screen(browser: Browser, folder: Path, width: int, scheme: str) -> None:
     asked: list[str] = []

@@ -16,7 +16,7 @@ from chronodp.privacy import dump
 from tests.dossier.everything import KINDS
 from tests.schemas.found import validator
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 FILES = {"manifest.json": "dossier", "chain.json": "chain", "answers.json": "answers"}
 TEXTS = {"release": "release", "plan": "plan", "body": "link"}

@@ -106,7 +106,7 @@ def test_library_and_script_name_what_was_changed(
         assert by_library(tmp_path / str(number), files, given) == list(change.faults), change.name
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_library_and_script_name_every_file_with_a_flipped_bit(
     made: Made, tmp_path: Path, by_script: Callable[[Files, str], list[str]]
 ) -> None:
@@ -142,7 +142,7 @@ def test_script_has_a_hundred_lines_and_needs_cryptography_alone() -> None:
     assert imported - set(sys.stdlib_module_names) == {"cryptography"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_kind_of_release_verifies(
     everything: cdp.Ledger, folder: Path, by_script: Callable[[Files, str], list[str]]
 ) -> None:
@@ -174,7 +174,7 @@ def test_numbers_beside_the_text_are_those_that_were_signed(
     assert by_script(files_of(folder), "") == [changed]
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_script_ends_with_what_it_found(made: Made, tmp_path: Path) -> None:
     write_files(tmp_path, made.files)
     command = [sys.executable, "-I", str(tmp_path / "verify.py")]
@@ -229,7 +229,7 @@ def _texts(files: Files) -> dict[str, str]:
 
 
 @pytest.mark.browser
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [False, True], ids=["by the browser", "by the page's own script"])
 def test_page_names_what_was_changed(page: Page, made: Made, plain: bool) -> None:
     found = by_page(page, made, [made.changed(change) for change in CHANGES], plain=plain)
@@ -239,7 +239,7 @@ def test_page_names_what_was_changed(page: Page, made: Made, plain: bool) -> Non
 
 
 @pytest.mark.browser
-@pytest.mark.processes
+@pytest.mark.slow
 def test_page_names_every_file_with_a_flipped_bit(page: Page, made: Made) -> None:
     flipped = flips(made.files, each=EACH)
     found = by_page(page, made, [(made.flipped(*flip), "") for flip in flipped], plain=False)
@@ -248,7 +248,7 @@ def test_page_names_every_file_with_a_flipped_bit(page: Page, made: Made) -> Non
 
 
 @pytest.mark.browser
-@pytest.mark.processes
+@pytest.mark.slow
 def test_page_has_the_functions_of_the_standards(page: Page) -> None:
     keys = [Keys.create() for _ in range(3)]
     messages = [bytes(range(256))[:length] for length in (0, 1, 55, 56, 63, 64, 111, 112, 119, 120, 128, 200)]
@@ -269,7 +269,7 @@ def test_page_has_the_functions_of_the_standards(page: Page) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.processes
+@pytest.mark.slow
 def test_page_reads_a_folder_that_is_chosen(page: Page, made: Made, tmp_path: Path) -> None:
     folder = write_files(tmp_path / "meters", made.files)
     (folder / ".DS_Store").write_bytes(b"\0")
@@ -292,7 +292,7 @@ def test_page_reads_a_folder_that_is_chosen(page: Page, made: Made, tmp_path: Pa
 
 
 @pytest.mark.browser
-@pytest.mark.processes
+@pytest.mark.slow
 def test_page_reads_folders_that_are_dropped(page: Page, made: Made, tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_files(tmp_path / "both" / name, made.files)

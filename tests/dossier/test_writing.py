@@ -16,10 +16,10 @@ from chronodp.dossier import gather, write_dossier, write_dossiers
 from chronodp.dossier.formats import FORMATS
 from chronodp.errors import ChronodpError, InvalidArgument
 from chronodp.ledger import SignedLink, load_release, verify, verify_chain
-from tests import warm
+from tests import forkserver
 from tests.dossier.everything import KINDS
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 def read(path: Path) -> Any:
@@ -158,7 +158,7 @@ def test_what_fails_on_the_way_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_kill_leaves_no_half_dossier(tmp_path: Path) -> None:
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("meters", unit=cdp.User(), epsilon=1.0)
@@ -170,7 +170,7 @@ def test_a_kill_leaves_no_half_dossier(tmp_path: Path) -> None:
         "write_dossier(cdp.Ledger(sys.argv[1]), 'meters', sys.argv[2])\n"
     )
     address, place = str(tmp_path / "budget.db"), tmp_path / "out"
-    assert warm.run("-c", code, address, str(place)).returncode == -signal.SIGKILL
+    assert forkserver.run("-c", code, address, str(place)).returncode == -signal.SIGKILL
     assert not place.exists()
     with cdp.Ledger(address) as ledger:
         assert (write_dossier(ledger, "meters", place) / "manifest.json").is_file()

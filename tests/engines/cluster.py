@@ -19,11 +19,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.java import QUICK
-from tests.preloaded import daemon
-
 HOSTS = ("127.0.0.1", "127.0.0.2")  # Spark copies a slow task to another host only
 SLOW = 6.0  # seconds
+QUICK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # small queries, each asked once
 SETTINGS = {
     "spark.driver.extraJavaOptions": QUICK,
     "spark.executor.extraJavaOptions": QUICK,
@@ -35,7 +33,8 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
-} | daemon()
+    "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[2]),
+}
 COPYING = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",

@@ -9,7 +9,7 @@ from chronodp.engines import Grouping, Question
 from chronodp.privacy import Grid
 from tests.engines.finding import CALENDAR, REGION
 
-__all__ = ["asked_stays", "of_stays"]
+__all__ = ["asked_stays"]
 
 
 def asked_stays() -> Iterator[Question]:
@@ -30,9 +30,3 @@ def asked_stays() -> Iterator[Question]:
                 window=window,
                 max_stays=stays,
             )
-
-
-def of_stays(question: Question) -> tuple[object, ...]:
-    """Return what code of its own may hang on."""
-    limits = question.max_periods, question.max_places, question.max_stays
-    return question.window, question.places, *limits

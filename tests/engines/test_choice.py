@@ -72,7 +72,7 @@ def test_the_fast_form_is_the_formula(number: int, seeds: tuple[int, int, int]) 
     assert int(fast[0]) == (seeds[0] * pow(number + seeds[1], 5, PRIME) + seeds[2]) % PRIME
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_there_are_no_ties() -> None:
     numbers = np.arange(2**20)
     for person in ("a", "b"):

@@ -67,7 +67,7 @@ def test_files_with_other_columns_are_joined_by_name(tmp_path: Path) -> None:
     assert sorted(found) == [("1", "2"), ("6", "5"), ("8", "7")]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(line=ODD, place=st.integers(0, len(ROWS)), end=st.sampled_from([b"\n", b"\r\n"]))
 def test_a_row_changes_no_other_row(tmp_path: Path, line: bytes, place: int, end: bytes) -> None:
@@ -80,7 +80,7 @@ def test_a_row_changes_no_other_row(tmp_path: Path, line: bytes, place: int, end
     assert sum(found.values()) <= len(ROWS) + 1 + line.count(b"\r") + line.count(b"\n")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "row",
     [
@@ -119,7 +119,7 @@ def split_plainly(line: str, separator: str) -> list[str] | None:
         at = end + 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("widest", [0, 500])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(

@@ -59,7 +59,7 @@ DAYS = (
 EMBEDDED = [form for form in FORMS if form != "spark"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("form", EMBEDDED)
 def test_no_unit_reaches_others(form: str, trials: Trials, tmp_path: Path) -> None:
     chance = random.Random(f"attack {form}")
@@ -95,7 +95,7 @@ def written(table: Table, folder: Path) -> str:
     return str(path)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("form", EMBEDDED)
 def test_the_plain_rule_stays_within_the_stated_change(form: str, trials: Trials, tmp_path: Path) -> None:
     chance = random.Random(f"rule {form}")
@@ -119,7 +119,7 @@ def test_what_a_file_says_of_its_numbers_decides_nothing(numbers: list[float], t
         assert found.people.sum() == (2 if column == "number" and 7.5 in numbers else 1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_readers_that_let_one_decide_for_others_are_caught(name: str, tmp_path: Path) -> None:
     mutant = MUTANTS[name]
@@ -129,7 +129,7 @@ def test_readers_that_let_one_decide_for_others_are_caught(name: str, tmp_path: 
     assert any(one is not None and one.startswith(mutant.caught) for one in found)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "parquet of enums"])
 def test_a_command_ends_and_complains_alike(
     form: str, trials: Trials, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -76,7 +76,7 @@ def same(one: Totals, other: Totals) -> bool:
 
 
 @pytest.mark.parametrize("calendar", CALENDARS, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_engine_agrees_with_the_reference(calendar: Calendar, trials: Trials) -> None:
     chance = random.Random(1)
     worlds = [random_world(chance, calendar, most=60) for _ in range(trials(2000, least=100))]
@@ -145,7 +145,7 @@ def stored_forms(table: pyarrow.Table, folder: Path) -> dict[str, Callable[[], A
 FORMS = ("arrow", "shuffled", "parquet", "recompressed", "split", "csv", "pandas", "polars", "lazy polars", "relation")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [*FORMS, "dictionary"])
 def test_every_form_of_the_same_rows_gives_the_same(
     form: str, town: tuple[pyarrow.Table, Question, Totals], tmp_path: Path
@@ -155,7 +155,7 @@ def test_every_form_of_the_same_rows_gives_the_same(
     assert same(DuckDB(threads=2).totals(source, question, key="k"), expected)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rows_that_went_to_disk_give_the_same(
     town: tuple[pyarrow.Table, Question, Totals], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -197,7 +197,7 @@ def test_squares_that_could_leave_64_bits_are_refused_before_anything_is_read() 
         Question(CALENDARS[0], "at", "who", "number", Grid(1.0), (0, 1), squares=63)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_another_key_chooses_other_periods(town: tuple[pyarrow.Table, Question, Totals]) -> None:
     table, question, expected = town
     other = DuckDB(threads=2).totals(find_source(table), question, key="another")

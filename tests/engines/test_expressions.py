@@ -57,7 +57,7 @@ def ready(node: Node, use: Use) -> Typed | None:
         return None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(max_examples=600 if SCALE >= 1 else 20, deadline=None)
 @given(st.lists(MADE, min_size=4, max_size=12), ROWS)
 def test_duckdb_gives_what_the_plain_rule_gives(made: list[tuple[Node, Use]], rows: list[dict[str, Any]]) -> None:
@@ -66,7 +66,7 @@ def test_duckdb_gives_what_the_plain_rule_gives(made: list[tuple[Node, Use]], ro
         assert by_duckdb(nodes, rows) == by_python(nodes, rows)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(max_examples=3000 if SCALE >= 1 else 80, deadline=None)
 @given(MADE)
 def test_the_one_text_is_read_as_the_same_expression(made: tuple[Node, Use]) -> None:
@@ -88,7 +88,7 @@ WORDS = """
 PIECES = st.sampled_from((*WORDS.split(), "\n"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(max_examples=20_000 if SCALE >= 1 else 300, deadline=None)
 @given(
     st.one_of(st.lists(PIECES, max_size=30).map(" ".join), st.text(max_size=60)), st.sampled_from(("condition", "name"))
@@ -348,7 +348,7 @@ def test_missing_columns_and_times_are_refused_as_others_are() -> None:
     assert total(question(None, where="DELAY > 0"), Delay=[1]) == [1.0]  # capitals aside, as everywhere
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_owner_sees_how_many_rows_the_filter_leaves_out() -> None:
     source = find_source(table(n=[1.0, -1.0, None], k=["1", "x", "2"]))
     check = DuckDB(threads=1).look(source, question("k", where="n > 0"))
@@ -394,13 +394,13 @@ def of_groups(world: list[Record]) -> list[Record]:
     return [row for row in world if row.keys in kept]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "unit"), sides(), ids=str)
 def test_a_row_changes_only_itself(engine: str, unit: RecordUnit, trials: Trials) -> None:
     assert changed(unit, engine, trials(2000, least=200)) <= 1 + 1e-12
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_filter_of_groups_is_caught() -> None:
     assert changed(User(), "reference", 400, mutant=True) > 1.01
 

@@ -29,8 +29,7 @@ from chronodp.engines.partitions import Partitions
 from chronodp.engines.session import Session
 from chronodp.engines.text_codes import NO_CODE, Hashes, TextCodes
 from chronodp.errors import InvalidArgument
-from tests.conftest import Trials
-from tests.covering import few
+from tests.conftest import SCALE, Trials
 from tests.engines.held_keys import (
     ASKED,
     CALENDAR,
@@ -42,19 +41,11 @@ from tests.engines.held_keys import (
     weights_for,
 )
 
-
-def _features(name: str) -> tuple[object, ...]:
-    asked = ASKED[name]
-    question = asked.question
-    whom = question.user, asked.rows_apart
-    return whom, asked.choose_by_period, bool(question.groupings), bool(question.columns), asked.blocks is None
-
-
-SOME = few(list(ASKED), _features, together=1)
+SOME = list(ASKED) if SCALE >= 1 else ["user", "window", "event", "rows alone", "derived"]
 """Questions of every kind, where what is looked at is the same for all."""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_duckdb_and_the_text_hold_what_the_reference_holds(name: str, trials: Trials) -> None:
     asked = ASKED[name]
@@ -107,7 +98,7 @@ def _forms(table: pyarrow.Table, folder: Path) -> Iterator[object]:
     yield table.to_pandas()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["user", "user-period", "event", "derived"])
 def test_the_order_of_rows_and_where_they_lie_do_not_matter(name: str, tmp_path: Path) -> None:
     asked = ASKED[name]
@@ -119,7 +110,7 @@ def test_the_order_of_rows_and_where_they_lie_do_not_matter(name: str, tmp_path:
         assert digest(DuckDB(threads=2).held_keys(find_source(form), asked, key="k"), asked) == expected
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_many_rows_have_one_digest(tmp_path: Path, trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     chance, rows = random.Random(5), trials(100_000, least=5000)
     records = random_records(chance, rows, people=rows // 20, pages=rows // 11)
@@ -254,7 +245,7 @@ def test_numbers_are_below_the_prime() -> None:
     assert 0 <= min(found) <= max(found) < PRIME
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_key_is_told_as_it_is_read_not_as_somebody_wrote_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody wrote 7 itself: whatever of their spellings is told, one person may have written it alone."""
     at = int(CALENDAR.edges[0])
@@ -304,7 +295,7 @@ def test_keys_are_in_the_order_of_their_bytes() -> None:
         assert session.row("SELECT (current_setting('default_collation') IN ('', 'binary'))::INT") == (1,)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nobody_holds_nothing() -> None:
     for asked in (ASKED[name] for name in SOME):
         held = DuckDB().held_keys(find_source(keyed_table([])), asked, key="k")

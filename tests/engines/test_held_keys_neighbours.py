@@ -108,7 +108,7 @@ def _moved(case: Case, pair: tuple[list[Record], list[Record]], hold: Hold, key:
     return sum(change > 0 for change in changes), max(changes), squares / 2**32
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 def test_one_unit_moves_no_more_than_is_stated(relation: Relation, trials: Trials) -> None:
     enough = len(trials.some(range(4000), 60))  # where it was tried in earnest
@@ -125,7 +125,7 @@ def test_one_unit_moves_no_more_than_is_stated(relation: Relation, trials: Trial
         assert worst[0] >= min(2, case.keys)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_duckdb_moves_no_more(trials: Trials) -> None:
     for case in cases("add_remove"):
         chance = random.Random(9)
@@ -134,7 +134,7 @@ def test_duckdb_moves_no_more(trials: Trials) -> None:
             assert (keys <= case.keys, each <= 1, squares <= case.squares) == (True, True, True)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_choice_across_units_moves_twice_as_many_keys() -> None:
     """Why blocks smaller than the series need a choice in each period, as ``golden/keys/units.json`` counts."""
     for groups in (1, 2):
@@ -153,7 +153,7 @@ def test_a_choice_across_units_moves_twice_as_many_keys() -> None:
         assert worst == {name: GOLDEN[f"{name}, G={groups}"] for name in worst}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_largest_of_a_persons_blocks_has_length_one() -> None:
     """Weights at most 1 in length for a unit of one block, and nearly reached."""
     case, chance, worst = cases("add_remove")[2], random.Random(4), 0.0

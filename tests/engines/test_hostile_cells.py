@@ -24,7 +24,7 @@ from chronodp.engines.reading import Moment, read_time
 from chronodp.errors import UnsuitableColumn
 from chronodp.privacy import Calendar, Grid
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 DAYS = Calendar("1D", "2026-01-05", "2026-01-08")
 COUNT = Question(DAYS, "at", "who", None, Grid(1.0), (0, 1), max_periods=1)

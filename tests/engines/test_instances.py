@@ -73,7 +73,7 @@ def test_one_that_failed_or_is_being_read_is_not_kept() -> None:
     assert not instances._waiting
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_does_not_fit_goes_to_the_folder_of_its_own_question() -> None:
     for _ in range(2):
         with tempfile.TemporaryDirectory() as place, opened(place, **OPTIONS) as connection:
@@ -98,7 +98,7 @@ def test_those_that_wait_longest_make_room_for_others() -> None:
     assert [dict(options)["threads"] for options, _ in instances._waiting] == [2, 3, 4, 5]
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_forked_process_has_instances_of_its_own() -> None:
     with opened(tempfile.gettempdir(), **OPTIONS):
         pass

@@ -30,7 +30,6 @@ from chronodp.engines.lives_kernel import keep
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid
 from tests.conftest import Trials
-from tests.covering import few
 from tests.engines.lives import (
     CALENDAR,
     SALT,
@@ -64,10 +63,10 @@ def _features(asked: LifeQuestion) -> tuple[object, ...]:
     return question, asked.life < 2**61
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_engine_keeps_and_books_the_same(trials: Trials) -> None:
     chance = random.Random(3)
-    for asked in few(list(asked_lives()), _features, together=1):
+    for asked in asked_lives():
         tally, spent = MemoryTally(), 0
         for batch in range(trials(30, least=2)):
             records = random_batch(chance, 200, 12)
@@ -79,17 +78,17 @@ def test_every_engine_keeps_and_books_the_same(trials: Trials) -> None:
         assert max(tally.shares.values()) <= asked.life
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_text_keeps_and_books_the_same() -> None:
     chance = random.Random(13)
-    for asked in few(list(asked_lives()), _features, together=1):
+    for asked in asked_lives():
         records = random_batch(chance, 150, 10)
         tally = MemoryTally()
         tally.add(book_reference(random_batch(chance, 60, 10), asked, tally, key="j"))
         assert equal(book_by_text(records, asked, tally, key="k"), book_reference(records, asked, tally, key="k"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
@@ -132,7 +131,7 @@ def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
     assert found.spent.tolist() == [spent.get(f"p{person}", 0) for person in range(people)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_with_room_for_all_totals_are_those_without_lives() -> None:
     records = random_batch(random.Random(5), 400, 30)
     asked_of = [asked for asked in asked_lives(life=10**6) if 10**6 < asked.life < 2**60]
@@ -148,7 +147,7 @@ def test_with_room_for_all_totals_are_those_without_lives() -> None:
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_life_fits_exactly_as_many_periods_at_the_clip(book: Book) -> None:
     for life, steps in ((1, 7), (3, STEPS), (5, 3 * 2**16 - 1)):
         question = replace(summed(), clip=(0, steps))
@@ -176,7 +175,7 @@ def test_the_keyed_order_decides_which_periods_count(book: Book) -> None:
     assert len(found) > 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_taking_a_person_out_of_all_batches_moves_nobody_elses_cells(book: Book, trials: Trials) -> None:
     chance, people = random.Random(11), [f"p{number}" for number in range(6)]
@@ -240,7 +239,7 @@ def test_nobody_ever_pays_more_than_a_life_and_somebody_all_of_it() -> None:
     assert kept_ever <= 5 * life
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_duckdb_keeps_to_lives_over_many_batches(trials: Trials) -> None:
     chance, tally, ours = random.Random(4), MemoryTally(), MemoryTally()
     asked = priced(replace(summed(), clip=(-STEPS, STEPS)), life=6)
@@ -253,7 +252,7 @@ def test_duckdb_keeps_to_lives_over_many_batches(trials: Trials) -> None:
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-@pytest.mark.long
+@pytest.mark.slow
 def test_six_issues_of_two_shares_give_the_golden_sums(book: Book) -> None:
     golden = json.loads((GOLDEN / "durability.json").read_text(encoding="utf-8"))
     tally, groups = MemoryTally(), ("a", "b")
@@ -291,7 +290,7 @@ def test_names_are_people_however_they_are_written() -> None:
         assert sorted(booked.spent.tolist()) == [SHARE, 2 * SHARE]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_stretches_and_files_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     import chronodp.engines.people_index as index
 

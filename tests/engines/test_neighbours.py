@@ -108,7 +108,7 @@ def worst(case: Case, *engines: str, worlds: int, seed: int, key: str, question:
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.long
+@pytest.mark.slow
 def test_reference_stays_within_the_stated_change(name: str, unit: RecordUnit, trials: Trials) -> None:
     keys = list(enumerate((*HOSTILE, *(f"{number:032x}" for number in range(4)))))
     # A fourth of the keys, but each beside every unit and every measure, and with these every calendar.
@@ -119,7 +119,7 @@ def test_reference_stays_within_the_stated_change(name: str, unit: RecordUnit, t
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_engines_stay_within_the_stated_change(unit: RecordUnit, trials: Trials) -> None:
     measures = list(enumerate([*MEASURES.values(), *([] if unit.of_rows else OF_PEOPLE.values())]))
     place = UNITS.index(unit)  # below 4 add and remove: a measure meets one kind of unit there, and another replaced
@@ -133,7 +133,7 @@ def test_engines_stay_within_the_stated_change(unit: RecordUnit, trials: Trials)
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
-@pytest.mark.long
+@pytest.mark.slow
 def test_rows_that_stand_for_themselves(relation: str, trials: Trials) -> None:
     names = [name for name in MEASURES if name not in ("count of 3", "high sum", "histogram of 2")]
     # A row that comes or goes, and one that is replaced, are the same to an engine.
@@ -142,7 +142,7 @@ def test_rows_that_stand_for_themselves(relation: str, trials: Trials) -> None:
         assert worst(case, *ENGINES, worlds=trials(3000, least=100), seed=1, key="k") <= 1 + 1e-12
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_the_stated_change_is_reached(unit: RecordUnit) -> None:
     for name in ("sum", "sum by group"):
@@ -154,7 +154,7 @@ def test_the_stated_change_is_reached(unit: RecordUnit) -> None:
 
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
-@pytest.mark.long
+@pytest.mark.slow
 def test_scaled_series_stay_within_the_stated_change_and_reach_it(
     relation: Relation, signed: bool, trials: Trials
 ) -> None:
@@ -180,7 +180,7 @@ def broken(case: Case, **changes: object) -> float:
 class TestBrokenTwinsAreCaught:
     """The same check finds what goes wrong when one limit is forgotten, or applied where it must not be."""
 
-    @pytest.mark.long
+    @pytest.mark.slow
     def test_no_limit_on_periods(self) -> None:
         assert broken(Case(MEASURES["sum"], User(), HOURS), max_periods=None) > 1.01
 
@@ -200,12 +200,12 @@ class TestBrokenTwinsAreCaught:
         assert shift is not None
         assert broken(case, squares=shift - 1) > 1.01
 
-    @pytest.mark.long
+    @pytest.mark.slow
     def test_clip_of_a_person_read_as_clip_of_a_row(self) -> None:
         case = Case(Count(at_most=1), User(), HOURS)
         assert broken(case, clip=(0, 3 * case.ask()[1].clip[1])) > 1.01
 
-    @pytest.mark.long
+    @pytest.mark.slow
     def test_a_choice_of_periods_under_a_window(self) -> None:
         assert broken(Case(MEASURES["sum"], Window(2), HOURS), max_periods=2) > 1.01
 
@@ -215,7 +215,7 @@ class TestBrokenTwinsAreCaught:
         far = (-(2**31) + 1, 2**31 - 1)
         assert broken(case, norm=int(stated / step), clip=far, max_places=None) > 1.2
 
-    @pytest.mark.long
+    @pytest.mark.slow
     def test_series_scaled_to_the_nearest_step(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def nearest(cell: int, squares: int, norm: int) -> int:
             return cell if squares <= norm**2 else round(cell * norm / math.sqrt(squares))
@@ -224,16 +224,16 @@ class TestBrokenTwinsAreCaught:
         case = Case(ScaledSum("number", 2.5), User(), HOURS)
         assert any(worst(case, "reference", worlds=60, seed=seed, key="k") > 1 + 1e-12 for seed in range(25))
 
-    @pytest.mark.long
+    @pytest.mark.slow
     def test_a_choice_of_groups_under_events(self) -> None:
         assert broken(Case(MEASURES["sum"], Event(), HOURS), max_places=1) > 1.01
 
-    @pytest.mark.long
+    @pytest.mark.slow
     def test_more_weight_than_is_stated(self) -> None:
         for name in ("mean of rows", "histogram of rows"):
             assert broken(Case(MEASURES[name], User(), HOURS), rows=4) > 1.01
 
-    @pytest.mark.long
+    @pytest.mark.slow
     def test_days_that_do_not_fit_counted_as_if_they_did(self) -> None:
         case = Case(MEASURES["signed sum"], UserPeriod("1D"), SHIFTED)
         stated = case.ask()[0].table.sensitivities()[0]

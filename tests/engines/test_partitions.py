@@ -59,7 +59,7 @@ def test_what_a_batch_costs_does_not_hang_on_how_many_partitions_there_are(tmp_p
         assert sorted(path.name for path in files.iterdir()) == ["2147483648.0", "5.0"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_more_stretches_than_16_bits_number_lose_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """With stretches of one person each, the last ones would wrap into the first ones' rows."""
     monkeypatch.setattr(people_index_module, "_TARGET", 1)

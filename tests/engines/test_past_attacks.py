@@ -38,7 +38,7 @@ def town(people: int = 160) -> pd.DataFrame:
     return pd.DataFrame({"at": [CLOCKS[who % 4] for who in range(people)], "who": [f"p{who}" for who in range(people)]})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_row_with_a_zone_leaves_rows_without_one_where_they_are() -> None:
     more = pd.DataFrame({"at": [pd.Timestamp(AWARE)], "who": ["one more"]})
     without = totals(town())
@@ -47,7 +47,7 @@ def test_a_row_with_a_zone_leaves_rows_without_one_where_they_are() -> None:
     assert without.sums.tolist() == [0, 160, 0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [pa.timestamp("us", "UTC"), pa.timestamp("ms", "Asia/Tokyo"), pa.date32(), pa.string(), pa.list_(pa.int8())]
 )
@@ -138,7 +138,7 @@ def test_lists_of_numbers_are_no_numbers() -> None:
         totals(table, SUM)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_a_check_says_of_other_ways_to_write(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("at;who;kwh\n06.01.2026 10:00;a;1,5\n06.01.2026 11:00;b;2,5\n", encoding="utf-8")
@@ -152,7 +152,7 @@ def test_what_a_check_says_of_other_ways_to_write(tmp_path: Path) -> None:
     assert totals(path, question).sums.tolist() == [0, 8, 0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_lines_in_another_encoding_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes("at,who\n2026-01-06,Jörg\n2026-01-06,Ann\n".encode("latin-1"))
@@ -163,7 +163,7 @@ def test_lines_in_another_encoding_are_counted(tmp_path: Path) -> None:
     assert totals(path, question).sums.tolist() == [0, 2, 0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_open_quote_takes_nobody_away(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     lines = [f'2026-01-06,"p{who}"' for who in range(200)]
@@ -184,7 +184,7 @@ def test_bytes_that_are_no_text_refuse_nobody(tmp_path: Path, unit: Any, coded: 
         assert totals(data).sums.tolist() == [0, 2, 0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_files_that_are_damaged_are_still_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     pyarrow.parquet.write_table(pa.Table.from_pandas(town(), preserve_index=False), path)

@@ -142,7 +142,7 @@ QUIET = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(suppress_health_check=QUIET, max_examples=max(60, int(1000 * SCALE)))
 @given(drawn=columns_of_cells())
 def test_duckdb_reads_cells_by_the_rule(ask_duckdb: Ask, drawn: Cells) -> None:

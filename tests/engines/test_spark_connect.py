@@ -10,13 +10,13 @@ import pyarrow.parquet
 import pytest
 
 from chronodp.engines import DuckDB, find_source
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.engines.lives import MemoryTally, book_reference, booked_digest, priced, random_batch, summed
 from tests.engines.tables import digest, random_question, random_table
 from tests.engines.worlds import to_arrow
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 CLIENT = """
 import random, sys
@@ -49,6 +49,6 @@ def test_totals_over_connect_have_equal_digests(spark: Any, tmp_path: Path, tria
     asked = priced(summed(groups=2), life=2)
     expected.append(booked_digest(book_reference(records, asked, MemoryTally(), key="key")))
     port = spark.sparkContext.getConf().get("spark.connect.grpc.binding.port")
-    told = warm.run("-c", CLIENT, port, lives, *paths)
+    told = forkserver.run("-c", CLIENT, port, lives, *paths)
     assert told.returncode == 0, told.stderr
     assert told.stdout.splitlines() == expected

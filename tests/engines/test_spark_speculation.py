@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet
 
 from chronodp.engines import DuckDB, find_source
-from tests import warm
+from tests import forkserver
 from tests.engines.cluster import Cluster
 from tests.engines.tables import digest, random_question, random_table
 
@@ -18,7 +18,9 @@ def test_a_task_that_was_copied_changes_nothing(spark_cluster: Cluster, tmp_path
     table = random_table(random.Random(4), question.calendar, 2_000)
     path = tmp_path / "rows.parquet"
     pyarrow.parquet.write_table(table, path)
-    program = warm.start("-m", "tests.engines.cluster", str(path), environment=dict(spark_cluster.driver().environment))
+    program = forkserver.start(
+        "-m", "tests.engines.cluster", str(path), environment=dict(spark_cluster.driver().environment)
+    )
     told, errors = program.communicate(timeout=300)
     assert program.returncode == 0, errors[-2000:]
     copies, found = told.split()[-2:]

@@ -33,14 +33,14 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_rows_give_no_numbers(tmp_path: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_text("at,who,v\n", encoding="utf-8")
     assert np.isnan(read_series(find_source(empty), DAYS, time="at", value="v")).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_series_keeps_its_places_whatever_rows_there_are(file: Path) -> None:
     whole = read_series(find_source(file), DAYS, time="at", value="v")
     np.testing.assert_array_equal(whole, [1.0, 6.0, 3.0, np.nan])  # the second: 2, 7 and 9

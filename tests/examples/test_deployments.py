@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests import warm
+from tests import forkserver
 
 import chronodp as cdp
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples/deployments"
 PROGRAMS = {path.stem: path for path in sorted(FOLDER.glob("[!_]*.py")) if path.stem != "made_up"}
 OUTSIDE = {"browser_domains", "exposure_notifications", "keyboard_model"}
-TRAINING = {"keyboard_model"}
 MOST_LINES = 20
 
 
@@ -33,7 +32,7 @@ def run(name: str, folder: Path) -> str:
     )
     module = f"examples.deployments.{name}"
     words = ("-c", code, str(ROOT), module)
-    program = warm.start(*words, cwd=folder, environment={"TMPDIR": str(folder)}, torch=name in TRAINING)
+    program = forkserver.start(*words, cwd=folder, environment={"TMPDIR": str(folder)})
     told, said = program.communicate()
     assert program.wait() == 0, said
     return told

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples.notebooks.write import scripts
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = {path.stem: path for path in scripts()}
@@ -107,8 +107,7 @@ def _script(name: str, folder: Path, *options: str) -> str:
         "runpy.run_path(sys.argv[0], run_name='__main__')\n"
     )
     words = ("-c", code, str(SCRIPTS[name]), *options, "--folder", "out")
-    trains = name == "federated_training"
-    program = warm.start(*words, cwd=folder, environment={"TMPDIR": str(folder)}, torch=trains)
+    program = forkserver.start(*words, cwd=folder, environment={"TMPDIR": str(folder)})
     told, said = program.communicate()
     assert program.wait() == 0, said
     return told

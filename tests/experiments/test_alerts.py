@@ -9,7 +9,7 @@ from experiments.alerts.comparisons import chance_of_alarm
 from experiments.alerts.detection import measure_detection
 from tests.experiments.rooms import check_room, check_words, find_all, series, stated
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 @stated

@@ -12,7 +12,7 @@ from experiments.applications.panels import Panel, make_steps, read_loads, read_
 from experiments.applications.signals import read_occupancy
 from tests.experiments.rooms import check_room, check_words, find_all, series, stated
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "claims"
 

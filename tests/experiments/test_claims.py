@@ -237,7 +237,7 @@ def test_what_is_used_is_told_to_those_around() -> None:
 VERDICTS = re.compile(r"\b(holds|false|not tight|as expected|not checkable)\b", re.IGNORECASE)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_verdict_is_written_outside_the_rules() -> None:
     written = [
         f"{path.relative_to(HERE)}:{node.lineno}"

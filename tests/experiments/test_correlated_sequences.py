@@ -31,7 +31,7 @@ from tests.experiments.rooms import check_room, find_all, series, stated
 
 from chronodp.correlated import Maximum, Mean, WeightedSum, leakage
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 ROOM = "correlated_sequences."
 

@@ -28,7 +28,7 @@ from chronodp.local import (
 from chronodp.local.numbers import Number
 from chronodp.randomness import Entropy, seeded
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 WINDOW, DEVICES, SLOTS = 10, 20_000, 60
 ASK = OptimizedUnary(1.0, 64)

@@ -53,7 +53,7 @@ def drawn() -> Figure:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_figure_is_a_page_a_picture_and_a_table_in_each_gallery(tmp_path: Path) -> None:
     written = write_figure(drawn(), tmp_path, ("html", "svg", "csv"))
     assert sorted(path.name for path in written) == sorted(

@@ -5,7 +5,7 @@ from experiments.federated.accounting import DELTA, STEPS, distribution_epsilon,
 from experiments.federated.claims import claims
 from tests.experiments.rooms import check_room, check_words, find_all, series, stated
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 @stated

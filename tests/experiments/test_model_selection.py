@@ -7,7 +7,7 @@ from tests.experiments.rooms import check_room, check_words, find_all, series, s
 
 from chronodp.selection import ExponentialMechanism, PermuteAndFlip
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 @stated

@@ -19,7 +19,7 @@ def test_every_claim_that_was_found_in_the_sources_has_its_row() -> None:
     assert wanted <= {claim.id for claim in all_claims(Given())}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_command_shows_one_room_and_refuses_half_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["devices", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)["findings"]

@@ -27,7 +27,7 @@ from experiments.temporal_perturbation.start import STEPS, warm_up
 from experiments.temporal_perturbation.trajectories import stand_ins
 from tests.experiments.rooms import check_room, stated
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 ROOM = "temporal_perturbation."
 

@@ -10,7 +10,7 @@ from tests.experiments.rooms import check_room, check_words, find_all, series, s
 
 from chronodp.local import RandomizedResponse
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "claims"
 

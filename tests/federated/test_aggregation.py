@@ -26,7 +26,7 @@ def test_the_sum_is_the_plain_sum() -> None:
                 assert total.values.tolist() == crowd.plain(crowd.terms.names)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_holders_may_fall_silent_in_any_phase(trials: Trials) -> None:
     random = np.random.default_rng(5)
     done = aborted = 0
@@ -49,7 +49,7 @@ def test_holders_may_fall_silent_in_any_phase(trials: Trials) -> None:
     assert aborted >= 10
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_threshold_is_exact_in_every_phase() -> None:
     for phase in Phase:
         crowd = PeopleIndex(6)

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 import chronodp as cdp
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.federated.people import make_plan, make_trainer
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 
 @pytest.mark.parametrize("point", ["stream written", "stream committed", "step written", "step committed"])
 def test_each_round_is_paid_once_and_told_with_one_value(point: str, tmp_path: Path, trials: Trials) -> None:
     rounds, told = make_plan().rounds, dict[str, set[str]]()
     for number in range(trials(20, least=1)):
-        victim = warm.start("-m", "tests.federated.victim", str(tmp_path), point, str(1 + number % 2), torch=True)
+        victim = forkserver.start("-m", "tests.federated.victim", str(tmp_path), point, str(1 + number % 2))
         died = victim.wait(120.0)
         victim.close()
         with cdp.Ledger(tmp_path / "budget.db") as ledger:

@@ -49,7 +49,7 @@ def test_one_pass_gives_what_copies_give(architecture: Architecture, horizon: in
 
 
 @pytest.mark.parametrize("architecture", EVERY, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_sizes_make_no_difference(architecture: Architecture) -> None:
     model = design(architecture)
     inputs, wanted = people(150)

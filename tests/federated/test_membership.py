@@ -58,7 +58,7 @@ def worst_chance(canaries: int, guesses: int, right: int, epsilon: float, delta:
     return -float(found.fun)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("canaries", "guesses"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), *([(4, 4)] if SCALE >= 1 else [])]
 )
@@ -97,7 +97,7 @@ def test_the_bound_without_delta_is_clopper_and_pearsons() -> None:
     assert attack(scores, coins, guesses=400, delta=1e-4).epsilon < found.epsilon
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_randomised_response_is_not_wronged_and_a_leak_is_found(
     trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ HEADER = "patient,hour,pulse,temperature,label"
 PATIENTS = ("01", "1", "x, y")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rows_of_others_leave_a_person_as_they_are(tmp_path: Path) -> None:
     clock: str
     odd: str

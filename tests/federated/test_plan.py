@@ -18,7 +18,7 @@ from tests.cases import case
 from tests.federated.people import design, make_plan, open_ledger
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_noise_is_the_least_that_meets_the_target() -> None:
     sigma = noise_for(epsilon=5.148263, delta=1e-5, rate=0.1, steps=50)
     assert sigma == pytest.approx(1.0, rel=2e-3)
@@ -31,7 +31,7 @@ def test_noise_is_the_least_that_meets_the_target() -> None:
         noise_for(epsilon=1e-9, delta=1e-12, rate=0.5, steps=1000)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rounds_and_holders_count_what_a_person_pays() -> None:
     whole = make_plan(rounds=1, local_steps=50)
     cut = make_plan(rounds=10, local_steps=5)
@@ -123,7 +123,7 @@ def test_bad_plans_are_refused() -> None:
                 plan_training(model, **(options | changes))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_plan_has_a_json_form_and_a_task() -> None:
     plan = plan_training(design(), epsilon=8.0, delta=1e-3, people=100, batch=20, rounds=2, local_steps=2)
     assert (

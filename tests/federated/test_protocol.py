@@ -45,7 +45,7 @@ def test_places_train_what_one_process_does(tmp_path: Path, weights: dict[str, f
     assert places.coordinator.requests() == {}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_clinics_apart_train_what_they_train_together(tmp_path: Path) -> None:
     """With the trainer of the library: bit for bit, and each round is paid once."""
     names = ("north", "south")

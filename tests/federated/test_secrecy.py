@@ -206,7 +206,7 @@ def weak_masks() -> NDArray[np.uint32]:
     return np.array(masks, "<u4")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_masks_from_short_seeds_are_guessed_and_ours_are_not() -> None:
     """Twelve bits stand for the 32 of a real mistake: guessing takes 4096 tries here."""
     crowd = PeopleIndex(3, size=64)

@@ -50,7 +50,7 @@ def step(people: tuple[float, ...], *, entropy: Entropy) -> object:
     return private_sum(STEP, len(people), lambda chosen: [rows[chosen]], size=1, entropy=entropy).tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_step_is_as_private_as_it_says_and_nearly_no_more() -> None:
     finding = examine(step, [((1.0,), ()), ((9.0, -1.0), (-1.0,)), ((0.4, 0.2), (0.4,))])
     for epsilon in (0.02, 0.1, 0.3, 0.7, 1.2):

@@ -37,7 +37,7 @@ def test_a_round_is_paid_once_and_repeated_as_stored(tmp_path: Path) -> None:
         assert len(ledger.history("north")) == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_another_model_under_the_same_round_is_refused(tmp_path: Path) -> None:
     plan = make_plan()
     start = plan.model.first_parameters()
@@ -95,7 +95,7 @@ def test_only_the_declared_number_of_people_scales(tmp_path: Path) -> None:
     assert update == pytest.approx(-expected, abs=1e-6)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", [Recurrent(3), Convolution(3, 2, 2)], ids=str)
 def test_a_run_that_stops_goes_on_with_the_same_bits(tmp_path: Path, architecture: Architecture) -> None:
     """Also where groups have other sizes: they change how long a step takes, and no bit of it."""
@@ -126,7 +126,7 @@ def test_a_run_that_stops_goes_on_with_the_same_bits(tmp_path: Path, architectur
         assert all(np.array_equal(again.update(number, start), whole[number - 1]) for number in (1, 2, 3))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_seeds_repeat_a_run_and_are_told(tmp_path: Path) -> None:
     plan = make_plan(design(Recurrent(3)))
     models = []
@@ -144,7 +144,7 @@ def test_seeds_repeat_a_run_and_are_told(tmp_path: Path) -> None:
     assert np.array_equal(models[0], models[1])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_training_learns_and_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
     from chronodp.federated.training import StepDesign
 

@@ -45,7 +45,7 @@ def room_of(call: Call) -> str:
     return str(door.__module__).split(".")[1]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("room", sorted({room_of(call) for call in FREE.values()}))
 def test_one_wrong_argument(room: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # where a path that was meant as something else leads to nothing
@@ -77,7 +77,7 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
         yield opened
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_wrong_argument_where_a_ledger_pays(
     ledger: cdp.Ledger, tmp_path: Path, trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from chronodp.errors import InvalidArgument
-from tests import warm
+from tests import forkserver
 from tests.conftest import SCALE
 from tests.fuzz.drawn import texts
 from tests.fuzz.edits import apply, random_edits
@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("parsers")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_changed_texts_are_read_or_refused(kind: str, folder: Path) -> None:
     for name in KINDS[kind]:
@@ -131,7 +131,7 @@ def test_a_parser_that_tells_or_fails_is_caught() -> None:
         assert said in (judge(Target("x", (MARK,), door, secret=b""), MARK) or ""), door
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="the system does not tell what is loaded")
 def test_memory_is_limited_beside_what_is_loaded() -> None:
     program = """
@@ -146,5 +146,5 @@ try:
 except OSError:
     print("limited")
 """
-    done = warm.run("-c", program)
+    done = forkserver.run("-c", program)
     assert (done.stdout, done.stderr) == ("limited\n", "")

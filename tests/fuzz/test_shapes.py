@@ -87,7 +87,7 @@ def _documents(target: Target) -> Iterator[tuple[Any, Callable[[Any], str]]]:
             break
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_shape_in_any_place_is_read_or_refused(kind: str, folder: Path, trials: Trials) -> None:
     for name in KINDS[kind]:

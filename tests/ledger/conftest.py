@@ -13,7 +13,7 @@ import pytest
 from chronodp.ledger import Ledger
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.processes)])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "budget.db")

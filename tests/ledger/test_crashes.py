@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from chronodp.ledger import Ledger, verify_chain
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.ledger.victim import PART_CELLS
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 POINTS = {
     "requests": (
@@ -35,7 +35,7 @@ POINTS = {
 
 
 def kill(address: str, folder: Path, job: str, point: str, count: int) -> None:
-    died = warm.run("-m", "tests.ledger.victim", address, str(folder), job, point, str(count))
+    died = forkserver.run("-m", "tests.ledger.victim", address, str(folder), job, point, str(count))
     assert died.returncode == -signal.SIGKILL, died.stderr
 
 

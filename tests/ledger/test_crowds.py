@@ -8,10 +8,10 @@ import pytest
 
 from chronodp import User
 from chronodp.ledger import Ledger
-from tests import warm
+from tests import forkserver
 from tests.conftest import SCALE, Trials
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 _ENOUGH = 200  # debits, of which each process should have some
 _PATIENCE = 40.0  # seconds
@@ -20,7 +20,7 @@ _PATIENCE = 40.0  # seconds
 def crowd(address: str, seconds: float, sigma: float) -> list[tuple[int, float, int]]:
     begin = str(time.time() + 0.5)
     words = ("-m", "tests.ledger.spender", address, begin, str(seconds), str(sigma))
-    programs = [warm.start(*words) for _ in range(8)]
+    programs = [forkserver.start(*words) for _ in range(8)]
     lines = [program.communicate(timeout=seconds + 60)[0].split() for program in programs]
     return [(int(granted), float(longest), int(refused)) for granted, longest, refused in lines]
 

@@ -118,7 +118,7 @@ def played(terms: Filter, *, odds: Fraction, counted: bool) -> Finding:
     return examine(play, [(0, 1)])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_adversary_gets_more_by_failures_bought_after_answers(kind: Kind) -> None:
     terms = KINDS[kind]
@@ -142,7 +142,7 @@ def test_a_ledger_pays_for_failures_and_stops_at_the_reserve(ledger: Ledger) -> 
     assert ledger.status("none").charges == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_larger_unit_pays_for_what_its_parts_pass_together(ledger: Ledger) -> None:
     """One day in Tokyo is in two days of UTC: the failure of two is more than two failures."""
     ledger.open("days", unit=UserPeriod("1D", timezone="UTC"), epsilon=1.0, delta=1e-3, reserve=5e-4)

@@ -392,7 +392,7 @@ def mounted(place: Path) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(place)], capture_output=True, check=False)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_real_disk_that_is_full_and_then_vanishes(tmp_path: Path) -> None:
     place = tmp_path / "mounted"
     with (

@@ -49,7 +49,7 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_adaptive_adversary_gets_more_than_the_terms(subtests: pytest.Subtests) -> None:
     for rule, strategy, leaky in product(RULES, STRATEGIES, (False, True)):
         if leaky and not RULES[rule].reserve:
@@ -94,7 +94,7 @@ def attacked(terms: Filter, choose: Strategy, *, leaky: bool) -> Finding:
     return examine(play, [(0, 1)])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "odds"), [("gaussian", 2), ("renyi", 4)])
 @pytest.mark.parametrize("leaning", ["for", "against", "with the evidence"])
 def test_no_adversary_gets_more_from_ranges_that_lean_as_answers_go(rule: str, odds: int, leaning: str) -> None:
@@ -154,7 +154,7 @@ def test_taking_the_best_of_the_orders_is_paid_for() -> None:
         assert float(terms.components[ORDERS.index(order)].limit) < limit  # so that it is refused
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(
     st.sampled_from(["pure", "gaussian", "renyi"]),
     st.lists(

@@ -19,7 +19,7 @@ from chronodp.ledger import FileWitness, Ledger, opening
 from chronodp.ledger.keyfile import read_keys
 from chronodp.ledger.watch import Watch
 from chronodp.privacy import PureCost
-from tests import warm
+from tests import forkserver
 from tests.ledger.copies import copy_database, replace_database
 from tests.ledger.examples import CERTIFICATE, COST, fulfil
 
@@ -236,14 +236,14 @@ def test_a_release_whose_debit_is_gone_is_not_signed(ledger: Ledger) -> None:
     assert ledger.chain("meters") == []
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 @pytest.mark.parametrize("point", ["keys written", "identity written", "identity committed", "opening marked"])
 def test_a_ledger_that_died_while_it_was_made_is_finished_by_the_next(point: str, address: str, tmp_path: Path) -> None:
     code = (
         "import sys; from chronodp.ledger import Ledger; from tests.killing import die_at; "
         "Ledger(sys.argv[1], keys=sys.argv[2], reached=die_at(sys.argv[3]))"
     )
-    died = warm.run("-c", code, address, str(tmp_path / "keys"), point)
+    died = forkserver.run("-c", code, address, str(tmp_path / "keys"), point)
     assert died.returncode == -9, died.stderr
     made = read_keys(tmp_path / "keys")
     assert made is not None
@@ -270,7 +270,7 @@ def test_what_was_committed_and_not_marked_is_marked_before_it_is_told(address: 
         assert b"releases" in keys.read_bytes()
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_two_processes_share_one_keys_file(address: str, tmp_path: Path) -> None:
     keys = str(tmp_path / "keys")
     with Ledger(address, keys=keys) as ledger:
@@ -281,7 +281,7 @@ def test_two_processes_share_one_keys_file(address: str, tmp_path: Path) -> None
         "with Ledger(sys.argv[1], keys=sys.argv[2]) as ledger:\n"
         "    for _ in range(50): ledger.spend('meters', PureCost(0.01), unit=User())"
     )
-    programs = [warm.start("-c", code, address, keys) for _ in range(2)]
+    programs = [forkserver.start("-c", code, address, keys) for _ in range(2)]
     for program in programs:
         assert program.communicate()[1] == ""
     file = read_keys(Path(keys))

@@ -64,7 +64,7 @@ def _fill(path: Path, name: str) -> None:
         file.add({name: number}, sync=False)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is the point of the test
 def test_processes_and_forked_children_share_a_file(tmp_path: Path) -> None:

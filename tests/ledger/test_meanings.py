@@ -202,7 +202,7 @@ def test_moments_are_charged_where_they_fall_and_days_on_the_budgets_clocks(ledg
             ledger.spend("utc", PureCost(0.1), unit=cdp.Event(), dates=wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_clocks_are_compared_for_the_years_that_are_known(ledger: Ledger) -> None:
     ledger.open("old", unit=day("UTC"), epsilon=10.0)
     old = (dt.datetime(1937, 6, 1, tzinfo=dt.UTC), dt.datetime(1937, 7, 1, tzinfo=dt.UTC))

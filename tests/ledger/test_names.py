@@ -45,7 +45,7 @@ def test_whatever_could_mislead_is_no_name() -> None:
 
 
 @given(st.text(max_size=30))
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_name_is_shown_as_it_is(text: str) -> None:
     assert is_visible(shown(text))
     with suppress(InvalidArgument):

@@ -69,7 +69,7 @@ def test_a_part_takes_as_many_bytes_as_its_widest_number(subtests: pytest.Subtes
             assert len(packed) == 3 * width
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_digested_form_is_what_the_proof_says() -> None:
     import hashlib
 
@@ -194,7 +194,7 @@ def saved(ledger: Ledger, path: Path, release: Written) -> Path:
     return save_release(path, made.written, made.signed)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_file_holds_all_of_it_and_is_arrow(ledger: Ledger, tmp_path: Path) -> None:
     path = saved(ledger, tmp_path / "large.arrow", large())
     release, signed = load_release(path)
@@ -273,7 +273,7 @@ def test_other_columns_and_missing_numbers_are_refused(tmp_path: Path) -> None:
         load_release(path)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_file_that_was_cut_off_or_damaged_is_refused(
     signed_file: tuple[Path, str], tmp_path: Path, trials: Trials
 ) -> None:

@@ -171,7 +171,7 @@ def test_an_exchanged_link_is_noticed(tmp_path: Path) -> None:
         verify_chain([chains[0][0], chains[1][1]], public)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_any_flipped_bit_is_noticed(tmp_path: Path) -> None:
     with Ledger(tmp_path / "b.db") as ledger:
         ledger.open("meters", unit=User(), epsilon=1.0)

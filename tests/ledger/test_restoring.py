@@ -18,7 +18,7 @@ from chronodp.errors import (
 )
 from chronodp.ledger import FileWitness, Ledger, restore, verify_chain
 from chronodp.privacy import PureCost
-from tests import warm
+from tests import forkserver
 from tests.ledger.copies import copy_database, replace_database
 from tests.ledger.examples import COST, fulfil
 
@@ -130,7 +130,7 @@ def test_a_backup_of_a_server_from_before_it_had_keys_is_restored_with_them(post
         assert ledger.status("meters").share == 1.0
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 @pytest.mark.parametrize("point", ["restoration written", "restoration committed"])
 def test_a_restoration_that_was_killed_is_done_or_not(point: str, tmp_path: Path) -> None:
     path, _ = world(tmp_path)
@@ -138,7 +138,7 @@ def test_a_restoration_that_was_killed_is_done_or_not(point: str, tmp_path: Path
         "import sys; from chronodp.ledger import restore; from tests.killing import die_at; "
         "restore(sys.argv[1], reached=die_at(sys.argv[2]))"
     )
-    died = warm.run("-c", code, str(path), point)
+    died = forkserver.run("-c", code, str(path), point)
     assert died.returncode == -9, died.stderr
     if point == "restoration written":
         with pytest.raises(LedgerSetBack):

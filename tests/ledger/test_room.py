@@ -81,7 +81,7 @@ def fill(ledger: Ledger) -> str:
     raise AssertionError("nothing was refused")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [100, 60_000])
 def test_no_limit_on_the_size_of_files_parts_a_debit_from_its_release(
     begun: Path, tmp_path: Path, trials: Trials, size: int

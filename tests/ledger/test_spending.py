@@ -49,7 +49,7 @@ def test_each_day_has_the_share_at_its_end(ledger: Ledger) -> None:
     assert part.share == ledger.status("meters", analyst="ana").share
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_postgresql_ledger_tells_the_same(postgres_only: str, tmp_path: Path) -> None:
     with Ledger(postgres_only, keys=tmp_path / "owner.keys") as ledger:
         ledger.open("meters", unit=cdp.User(), epsilon=1.0, delta=1e-6)

@@ -127,7 +127,7 @@ def spend_once(ledger: Ledger) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is the point of the test
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_forked_child_makes_a_connection_of_its_own(address: str) -> None:
     with Ledger(address) as ledger:
         ledger.open("meters", unit=User(), epsilon=1.0)
@@ -143,7 +143,7 @@ def test_a_forked_child_makes_a_connection_of_its_own(address: str) -> None:
         assert ledger.status("meters").charges == 7
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_many_open_a_new_ledger_at_once(address: str, tmp_path: Path) -> None:
     errors: list[BaseException] = []
     found: set[str] = set()

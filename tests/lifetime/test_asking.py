@@ -55,7 +55,7 @@ def bought(design: LifetimeDesign) -> Fraction:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=60 if SCALE >= 1 else 20, deadline=None)
 def test_whatever_a_life_lets_through_is_within_what_was_bought(data: Any) -> None:
@@ -161,7 +161,7 @@ def test_terms_that_do_not_go_together_are_refused() -> None:
             design.issue("load", **DAYS, **more)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_other_questions_take_of_the_same_life(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     people = [("ann", 3.0), ("bo", 1.5)]
     plan = series().sum("kwh", clip=(0.0, 3.0)).lifetime(epsilon=1.0, delta=1e-6, max_periods=3)

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from chronodp.ledger import verify_chain
-from tests import warm
-from tests.conftest import SCALE
+from tests import forkserver
 from tests.lifetime.plain import EXAMPLE, MONTHS, Life, Result
 
 GAPS = (
@@ -21,7 +20,7 @@ EVENTS = ("segment written", "step written", "step committed", "step marked", "a
 
 
 def job(address: str, folder: Path, work: str, point: str = "never", count: int = 0) -> int:
-    done = warm.run("-m", "tests.lifetime.job", address, str(folder), work, point, str(count))
+    done = forkserver.run("-m", "tests.lifetime.job", address, str(folder), work, point, str(count))
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode
 
@@ -62,7 +61,7 @@ def test_the_golden_example(tmp_path: Path) -> None:
     assert steps == len(MONTHS)
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 @pytest.mark.parametrize("work", ["months", "events"])
 def test_deaths_change_nothing(address: str, tmp_path: Path, work: str) -> None:
     expected = undisturbed(tmp_path / "quiet", events=work == "events")
@@ -73,8 +72,8 @@ def test_deaths_change_nothing(address: str, tmp_path: Path, work: str) -> None:
     check(address, tmp_path, expected)
 
 
-@pytest.mark.processes
-@pytest.mark.skipif(SCALE < 1, reason="at stated counts only: `make verify`; the test before dies once in each gap")
+@pytest.mark.kill
+@pytest.mark.stated  # the test before dies once in each gap
 @pytest.mark.parametrize("gap", [*GAPS, *MERGING])
 def test_a_death_in_each_gap_of_each_month(address: str, tmp_path: Path, gap: str) -> None:
     expected = undisturbed(tmp_path / "quiet", events=False)
@@ -84,14 +83,14 @@ def test_a_death_in_each_gap_of_each_month(address: str, tmp_path: Path, gap: st
     check(address, tmp_path, expected)
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 @pytest.mark.parametrize("work", ["months", "events"])
 def test_three_jobs_at_once(address: str, tmp_path: Path, work: str) -> None:
     expected = undisturbed(tmp_path / "quiet", events=work == "events")
     with Life(address, tmp_path) as life:
         life.open()
     words = ("-m", "tests.lifetime.job", address, str(tmp_path), work, "never", "0")
-    programs = [warm.start(*words) for _ in range(3)]
+    programs = [forkserver.start(*words) for _ in range(3)]
     for program in programs:
         _, errors = program.communicate()
         assert program.wait() == 0, errors

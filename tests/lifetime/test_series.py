@@ -24,7 +24,7 @@ from tests.cases import raising
 from tests.lifetime.lives import QUIET, counted, issue, month, open_series, series
 from tests.series.releases import Forbidden, Silent
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 ALL = [("ann", 1.0), ("bo", 2.0), ("cy", 3.0)]
 

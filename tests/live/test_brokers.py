@@ -22,7 +22,7 @@ from chronodp.live.sources import KafkaSource, MqttSource, Source
 from tests.live.brokers import free_port, kafka_cluster, mqtt_broker
 from tests.live.examples import Bench, at, fields_of
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 GRID = Windows("1s", "2026-01-01", lateness="1s", skew="10s", count=1000)
 COUNTS = Limits(Event(), GRID, at_most=1000)

@@ -80,7 +80,7 @@ def test_a_clock_that_is_ten_minutes_ahead_for_a_while_closes_nothing_before_its
     assert not live.progress.doubted
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_clock_that_stays_ahead_is_believed_after_as_long_as_it_jumped(tmp_path: Path) -> None:
     bench = Bench(tmp_path, COUNTS)
     bench.path.touch()
@@ -121,7 +121,7 @@ def test_a_long_stop_is_no_jump(tmp_path: Path) -> None:
     assert not bench.said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_machine_that_started_anew_is_believed_unless_its_clock_was_doubted(tmp_path: Path) -> None:
     bench = Bench(tmp_path, COUNTS)
     bench.path.touch()
@@ -145,7 +145,7 @@ def test_a_clock_that_went_back_is_told_and_closes_nothing_twice(tmp_path: Path)
     assert bench.said == [back, "clock: it is believed again"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_record_dated_ahead_neither_closes_windows_nor_makes_them_wait(tmp_path: Path) -> None:
     records = [{"at": at(COUNTS, 2), "who": "ann"}]
     forged = [{"at": at(COUNTS, 600), "who": "eve"}, {"at": 4e9, "who": "eve"}, {"at": -4e9, "who": "eve"}]

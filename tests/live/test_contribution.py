@@ -90,7 +90,7 @@ def worst(one: Table, two: Table) -> tuple[float, int]:
     return max(max(row) for row in changes), sum(any(row) for row in changes)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nobody_changes_what_another_adds() -> None:
     crowd = [
         ("bo", (0, 0, 3.0, 0, "")),
@@ -105,7 +105,7 @@ def test_nobody_changes_what_another_adds() -> None:
         assert np.array_equal(together, base + alone)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_order_and_batches_of_arrival_change_nothing(trials: Trials) -> None:
     limits = replace(SUMS, groups=("a", "b", "c"), max_groups=2, ids=True)
     rows = [
@@ -125,7 +125,7 @@ def test_order_and_batches_of_arrival_change_nothing(trials: Trials) -> None:
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_user_stays_within_change_and_windows(relation: str) -> None:
     unit = User(relation=relation)  # type: ignore[arg-type]
     limits = replace(SUMS, unit=unit)
@@ -151,7 +151,7 @@ def test_a_user_stays_within_change_and_windows(relation: str) -> None:
         (UserPeriod("2s"), lambda window: (window // 2 * 2, window // 2 * 2 + 1)),
     ],
 )
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_stretch_of_time_changes_its_own_windows_only(unit: RecordUnit, together: object) -> None:
     limits = Limits(unit, GRID, clip=(-1.0, 4.0))
     tables = Seen(limits)
@@ -170,7 +170,7 @@ def test_a_stretch_of_time_changes_its_own_windows_only(unit: RecordUnit, togeth
     assert reached == limits.change == 4.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_row_changes_one_number(trials: Trials) -> None:
     cases: list[tuple[bool, bool, float]] = [
         (True, False, 5.0),
@@ -197,7 +197,7 @@ def test_one_row_changes_one_number(trials: Trials) -> None:
         assert reached == expected, (people, ids, expected)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_groups_are_chosen_within_a_person_and_window(trials: Trials) -> None:
     limits = Limits(User(), GRID, at_most=2, max_periods=1, groups=("a", "b", "c"), max_groups=2)
     universe: list[Visit] = [(0, window, 0.0, place, "") for window in (0, 1) for place in range(3)]
@@ -228,7 +228,7 @@ def test_missing_and_unfit_bounds_are_named() -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_civil_period_that_cuts_windows_has_the_wider_bound() -> None:
     grid = Windows("3s", "2026-01-01", count=2)
     limits = Limits(UserPeriod("2s"), grid, clip=(-1.0, 4.0))

@@ -16,13 +16,13 @@ import pytest
 
 from chronodp import Ledger
 from chronodp.live import ScaledClock, SystemClock
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.live.brokers import kafka_cluster
 from tests.live.examples import at
 from tests.live.victim import limits_of
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 POINTS = (
     "counted",
@@ -41,8 +41,8 @@ OPENINGS = (
 )
 
 
-def start(told: dict[str, Any], point: str = "", count: int = 0) -> warm.Program:
-    return warm.start("-m", "tests.live.victim", json.dumps(told), point, str(count))
+def start(told: dict[str, Any], point: str = "", count: int = 0) -> forkserver.Program:
+    return forkserver.start("-m", "tests.live.victim", json.dumps(told), point, str(count))
 
 
 class Sender(threading.Thread):

@@ -96,7 +96,7 @@ class PlainReader:
 CLOCKS = [("s", "UTC"), ("us", "Europe/Berlin")]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "zone", "number"),
     [(*CLOCKS[at], number) for number in range(len(FIELDS)) for at in ((0, 1) if SCALE >= 1 else (number % 2,))],

@@ -18,7 +18,7 @@ from chronodp.live import Fields, KeyLimits, Reader, Windows, terms_of
 from chronodp.live.window_counts import WindowCounts
 from chronodp.live.window_keys import WindowKeys
 from chronodp.live.window_totals import Part
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.live.key_victim import LIMITS, prepare, run
 from tests.live.test_crashes import POINTS
@@ -63,7 +63,7 @@ def test_keys_are_told_at_looks_with_their_past(unbroken: Path) -> None:
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_restarted_stream_tells_the_same(unbroken: Path, tmp_path: Path) -> None:
     prepare(tmp_path)
     for until in (1, 2, 7, 8, 9, 20, 24, 24):
@@ -72,7 +72,7 @@ def test_a_restarted_stream_tells_the_same(unbroken: Path, tmp_path: Path) -> No
     assert (tmp_path / "told.txt").read_bytes() == (unbroken / "told.txt").read_bytes()
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_killed_stream_tells_the_same_keys_in_the_same_windows(
     unbroken: Path, tmp_path: Path, trials: Trials
 ) -> None:
@@ -80,9 +80,9 @@ def test_a_killed_stream_tells_the_same_keys_in_the_same_windows(
     chance = random.Random(4)
     for number in range(trials(60, least=len(POINTS))):
         point = POINTS[number % len(POINTS)]
-        died = warm.run("-m", "tests.live.key_victim", str(tmp_path), point, str(chance.randint(1, 2)))
+        died = forkserver.run("-m", "tests.live.key_victim", str(tmp_path), point, str(chance.randint(1, 2)))
         assert died.returncode in (-signal.SIGKILL, 0), died.stderr
-    last = warm.run("-m", "tests.live.key_victim", str(tmp_path), "", "0")
+    last = forkserver.run("-m", "tests.live.key_victim", str(tmp_path), "", "0")
     assert last.returncode == 0, last.stderr
     assert (tmp_path / "out.csv").read_bytes() == (unbroken / "out.csv").read_bytes()
     announced = (tmp_path / "told.txt").read_text(encoding="utf-8").splitlines()

@@ -29,7 +29,7 @@ def visit(limits: Limits, window: int, who: str = "ann", value: float = 1.0) -> 
     return {"at": at(limits, window), "who": who, "value": value}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_person_counts_within_the_clip_and_in_the_first_windows_only(tmp_path: Path) -> None:
     bench = Bench(tmp_path, SUMS)
     live, state, ledger = bench.start()
@@ -117,7 +117,7 @@ def test_windows_without_end_go_on_and_are_read_back(tmp_path: Path, share: Wind
     assert [float(line[3]) for line in lines] == [row["value"] for row in bench.rows]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_restarts_count_every_record_once(tmp_path: Path) -> None:
     limits = Limits(User(), SECONDS, at_most=50, max_periods=7, groups=("a", "b"), max_groups=2)
     bench = Bench(tmp_path, limits)
@@ -256,7 +256,7 @@ def test_a_ledger_that_cannot_be_written_ends_the_run_and_nothing_is_lost(tmp_pa
     assert bench.totals() == [2.0, 1.0, 1.0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_other_terms_and_a_second_process_are_refused(tmp_path: Path) -> None:
     bench = Bench(tmp_path, SUMS)
     live, state, ledger = bench.start()

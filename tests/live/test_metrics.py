@@ -29,7 +29,7 @@ def scrape(progress: Progress, *, owner: bool = False) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"^(\w+) (\S+)$", text, re.MULTILINE)}
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [0, 1, 700])
 def test_other_records_make_no_other_metrics(tmp_path: Path, records: int) -> None:
     bench = Bench(tmp_path, COUNTS)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from chronodp import Ledger
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.live.people_victim import NAME, prepare, run
 from tests.live.test_crashes import POINTS
@@ -30,7 +30,7 @@ def check(folder: Path, totals: list[int]) -> None:
         assert json.loads(line)[0]["value"] in told  # what was told before a kill has the noise that is on disk
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_people_count_in_their_first_windows_over_restarts(tmp_path: Path) -> None:
     totals = prepare(tmp_path)
     for until in (1, 2, 5, 6, 11, 20, 21, 30):
@@ -40,15 +40,15 @@ def test_people_count_in_their_first_windows_over_restarts(tmp_path: Path) -> No
         assert database.execute("SELECT count(*) FROM people").fetchone() == (1,)  # everything was written at times
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_people_count_in_their_first_windows_whatever_dies(tmp_path: Path, trials: Trials) -> None:
     totals = prepare(tmp_path)
     chance = random.Random(6)
     points = (*POINTS, "people written")
     for number in range(trials(60, least=len(points))):
         point = points[number % len(points)]
-        died = warm.run("-m", "tests.live.people_victim", str(tmp_path), point, str(chance.randint(1, 2)))
+        died = forkserver.run("-m", "tests.live.people_victim", str(tmp_path), point, str(chance.randint(1, 2)))
         assert died.returncode in (-signal.SIGKILL, 0), died.stderr
-    last = warm.run("-m", "tests.live.people_victim", str(tmp_path), "", "0")
+    last = forkserver.run("-m", "tests.live.people_victim", str(tmp_path), "", "0")
     assert last.returncode == 0, last.stderr
     check(tmp_path, totals)

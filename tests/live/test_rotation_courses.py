@@ -138,7 +138,7 @@ def course(folder: Path, seed: int, kinds: tuple[str, ...]) -> Course:
     return made
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_line_is_read_once_where_nothing_is_cut_away(tmp_path: Path, trials: Trials) -> None:
     for seed in range(trials(400, least=20)):
         folder = tmp_path / str(seed)
@@ -148,7 +148,7 @@ def test_every_line_is_read_once_where_nothing_is_cut_away(tmp_path: Path, trial
         shutil.rmtree(folder)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_was_cut_away_is_told_and_nothing_is_read_twice(tmp_path: Path, trials: Trials) -> None:
     told = 0
     for seed in range(trials(400, least=20)):

@@ -81,7 +81,7 @@ def run_in_shares(folder: Path, case: Case, chance: random.Random) -> tuple[list
     return rows, figures.tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", LIMITS, ids=[str(number) for number in range(len(LIMITS))])
 def test_shares_release_what_one_process_does(limits: Any, tmp_path: Path, trials: Trials) -> None:
     chance = random.Random(3)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chronodp import Ledger
-from tests import warm
+from tests import forkserver
 from tests.conftest import SCALE, Trials
 from tests.engines.cluster import Cluster, door
 from tests.live.epochs import lay_out, ledger_of, run_in_one_process
@@ -32,20 +32,20 @@ class Drivers:
 
     def start(
         self, point: str = "", count: int = 0, *, master: str = "", within: Mapping[str, str] | None = None
-    ) -> warm.Program:
+    ) -> forkserver.Program:
         """Start one with a Java of its own on a cluster, or one within a Java that is there."""
         words = (str(self._folder), master, point, str(count), str(self._windows))
-        return warm.start("-m", "tests.live.spark_victim", *words, environment=dict(within or {}))
+        return forkserver.start("-m", "tests.live.spark_victim", *words, environment=dict(within or {}))
 
-    def see_dead(self, victim: warm.Program) -> None:
+    def see_dead(self, victim: forkserver.Program) -> None:
         _, errors = victim.communicate(timeout=600)
         assert victim.returncode == -signal.SIGKILL, errors[-2000:]
 
-    def see_done(self, driver: warm.Program) -> None:
+    def see_done(self, driver: forkserver.Program) -> None:
         _, errors = driver.communicate(timeout=600)
         assert driver.returncode == 0, errors[-2000:]
 
-    def kill_an_executor(self, driver: warm.Program, cluster: Cluster) -> None:
+    def kill_an_executor(self, driver: forkserver.Program, cluster: Cluster) -> None:
         """Kill one while windows are closed."""
         before = self._told()
         while self._told() < before + 2:

@@ -30,7 +30,7 @@ print(*sorted(set(sys.modules) - opened))
 """
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_first_release_imports_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", OPENED, str(tmp_path)]  # a fresh interpreter: what is loaded is the question
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])

@@ -89,7 +89,7 @@ def test_deltas_and_blocks_say_who_has_counted() -> None:
     assert b"".join(counts.blocks()) == b"".join(replayed.blocks())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_more_people_than_a_block_holds_come_back() -> None:
     chance = random.Random(1)
     people = [chance.randbytes(16) for _ in range(150_000)]

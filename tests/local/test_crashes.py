@@ -16,7 +16,7 @@ import pytest
 from chronodp.local import Device, LocalPlan, Memoised, RandomizedResponse, WindowBudget, device
 from tests.conftest import Trials
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 POINTS = ("any", "before fsync", "after fsync", "before replace", "after replace")
 VICTIM = Path(__file__).with_name("victim.py")

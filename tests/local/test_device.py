@@ -205,7 +205,7 @@ def test_nothing_shows_the_value(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert not any("1987654321" in text for text in texts)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_file_works_alone_and_reports_can_be_read(tmp_path: Path) -> None:
     alone = tmp_path / "device.py"
     alone.write_bytes(Path(module.__file__ or "").read_bytes())
@@ -252,7 +252,7 @@ def test_both_forms_of_a_report_say_the_same(tmp_path: Path) -> None:
                 assert json.loads(to_json(report)) == report
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_secrets_have_their_law() -> None:
     """Each count lies within 6.6 standard deviations, which a right one leaves once in 10^10."""
     chance, size = SecretChance(), 20_000

@@ -52,7 +52,7 @@ COVERED = [
 
 
 @pytest.mark.parametrize(("plan", "values"), COVERED, ids=[plan.name for plan, _ in COVERED])
-@pytest.mark.long
+@pytest.mark.slow
 def test_intervals_cover_the_truth_as_often_as_they_say(plan: LocalPlan, values: NDArray[Any], trials: Trials) -> None:
     runs = trials(4_000, least=150)
     made = replicate(plan, np.repeat(values[:, None], 2, axis=1), runs)
@@ -73,7 +73,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(plan: LocalPlan, values:
     assert abs(float(narrow.mean()) - 0.95) > 6.2 * math.sqrt(0.0475 / runs)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [Slots(10, 1), WindowPopulation(10)], ids=str)
 def test_random_parts_of_the_devices_widen_intervals(protocol: Slots | WindowPopulation, trials: Trials) -> None:
     plan = LocalPlan("part", RandomizedResponse(5.0, 2), protocol)
@@ -91,7 +91,7 @@ def test_random_parts_of_the_devices_widen_intervals(protocol: Slots | WindowPop
     assert float(np.mean(hits)) > 0.9 - 6.2 * math.sqrt(0.09 / runs)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_changes_and_trends_have_known_deviations(trials: Trials) -> None:
     plan = LocalPlan("trend", RandomizedResponse(1.0, 2), Fresh(9))
     runs = trials(2_000, least=200)
@@ -113,7 +113,7 @@ def test_changes_and_trends_have_known_deviations(trials: Trials) -> None:
         made[0].changes(9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_window_follows_the_noise() -> None:
     plan = LocalPlan("trend", RandomizedResponse(0.2, 2), Fresh(60))
     (noisy,) = replicate(plan, np.zeros((2_000, 60), dtype=int), 1)

@@ -55,7 +55,7 @@ def test_the_worst_odds_of_a_report_are_the_stated_ones(mechanism: LocalMechanis
         assert finding.epsilon <= mechanism.epsilon
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_laplace_noise_that_is_drawn_again_has_its_law_too() -> None:
     plan = LocalPlan("one", LaplaceNumber(1.0, RANGE, grid=2), Fresh(horizon=1))
     finding = worst(plan, [((-1.0,), (3.0,))], most_decays=16)
@@ -85,7 +85,7 @@ def test_hashes_tell_nothing_and_their_answers_no_more_than_stated() -> None:
 
 @pytest.mark.parametrize("mechanism", [RandomizedResponse(0.4, 2), OptimizedUnary(0.4, 2)], ids=repr)
 @pytest.mark.parametrize("protocol", [Fresh(4), Slots(4, 1), Slots(4, 2)], ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_fresh_answers_add_up_whatever_the_histories(mechanism: LocalMechanism, protocol: Fresh | Slots) -> None:
     plan = LocalPlan("over time", mechanism, protocol)
     same, different = pairs((0, 1), 4)
@@ -97,7 +97,7 @@ def test_fresh_answers_add_up_whatever_the_histories(mechanism: LocalMechanism, 
 
 
 @pytest.mark.parametrize(("permanent", "first"), [(1.0, 0.5), (2.0, 1.0), (2.0, 0.3)])
-@pytest.mark.long
+@pytest.mark.slow
 def test_kept_answers_give_away_what_is_stated_in_both_classes(permanent: float, first: float) -> None:
     plan = LocalPlan("kept", RandomizedResponse(first, 2), Memoised(permanent_epsilon=permanent, horizon=4))
     same, different = pairs((0, 1), 4)
@@ -117,7 +117,7 @@ def test_one_level_is_unbounded_between_histories_that_change_at_other_times() -
     assert worst(plan, [((0, 0, 0, 0), (0, 0, 0, 1))]).ratio is None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_kept_answers_of_three_values_stay_below_the_stated_bounds() -> None:
     protocol = Memoised(permanent_epsilon=1.5, horizon=3, max_values=2)
     plan = LocalPlan("kept", RandomizedResponse(0.5, 3), protocol)
@@ -128,7 +128,7 @@ def test_kept_answers_of_three_values_stay_below_the_stated_bounds() -> None:
     assert alike.epsilon > 0.25 * plan.lifetime.same_pattern  # the comparison is not empty
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_limit_on_distinct_values_holds_with_one_level() -> None:
     plans = [
         LocalPlan("kept", RandomizedResponse(1.0, 3), Memoised(1.0, horizon=3, max_values=limit)) for limit in (1, 2, 3)
@@ -145,7 +145,7 @@ def sides(history: tuple[float, ...]) -> tuple[tuple[bool, ...], ...]:
 
 
 @pytest.mark.parametrize("first", [1.0, 0.5])
-@pytest.mark.long
+@pytest.mark.slow
 def test_counters_rounded_to_one_bit(first: float) -> None:
     plan = LocalPlan("counter", OneBit(first, (0.0, 2.0), grid=2), Memoised(permanent_epsilon=1.0, horizon=4))
     whole = list(itertools.product((0.0, 1.0, 2.0), repeat=3))
@@ -162,7 +162,7 @@ def test_counters_rounded_to_one_bit(first: float) -> None:
     assert max(worst(plan, part).epsilon for part in (halves, others)) <= plan.lifetime.any_pattern
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [WindowBudget(2), WindowPopulation(2)], ids=str)
 def test_any_window_costs_what_is_stated(protocol: WindowBudget | WindowPopulation) -> None:
     plan = LocalPlan("window", RandomizedResponse(0.7, 2), protocol)

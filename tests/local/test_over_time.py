@@ -39,7 +39,7 @@ def majority_guess(plan: LocalPlan, devices: int, reports: int, seed: int) -> fl
     return float(((answers.sum(axis=1) > reports / 2) == bits).mean())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("reports", [1, 5, 25, 101])
 def test_averaging_recovers_a_constant_bit_from_fresh_answers(reports: int, golden: Any, trials: Trials) -> None:
     known = golden("local/reference.json")["averaging_attack"]["acc"][str(reports)]

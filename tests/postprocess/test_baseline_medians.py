@@ -52,7 +52,7 @@ def test_one_week_and_two_are_sums(subtests: pytest.Subtests) -> None:
                 assert worst_half(law, 2, level) == pytest.approx(two, rel=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_reaches_are_the_published_ones_and_bend_one_way(subtests: pytest.Subtests) -> None:
     for row in golden("median_fieller_q")["rows"]:
         with subtests.test(row=row):
@@ -74,7 +74,7 @@ def few(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 
 # Odd numbers of weeks and even ones have densities of their own, levels below one half a reach that need not be convex.
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_reach_is_bent_one_way_and_holds(subtests: pytest.Subtests) -> None:
     """From one half on it is the reach itself, as far as is seen; below it is above it and convex all the same."""
     for law, level, weeks in few(LAWS, [0.02, 0.2, 0.5, 0.9, 0.999], [2, 9, 4, 52, 6]):
@@ -101,7 +101,7 @@ def test_a_reach_that_is_not_convex_is_met_on_the_safe_side() -> None:
     assert np.all(reach.at(ratios) >= true)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_week_is_a_plain_ratio() -> None:
     n, d = np.array([8.0, 8.0, 0.5, 70.0]), np.array([5.0, 1.0, 1.0, 100.0])
     for law in LAWS:
@@ -112,7 +112,7 @@ def test_one_week_is_a_plain_ratio() -> None:
             assert getattr(one, name) == pytest.approx(getattr(plain, name), rel=1e-5, nan_ok=True)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_weeks_are_their_mean() -> None:
     n, d = np.array([8.0, 8.0, 70.0]), np.array([5.0, 1.0, 100.0])
     two = median_sets(n, d, law="laplace", weeks=2, level=0.95, numerator_scale=1.0, denominator_scale=1.0)
@@ -158,7 +158,7 @@ def test_medians_miss_no_more_than_they_may(trials: Trials, subtests: pytest.Sub
                         assert np.mean(seen > half) > 0.025 - 4 * math.sqrt(0.025 / count)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ratios_to_a_median_hold(trials: Trials, subtests: pytest.Subtests) -> None:
     """Weeks of unequal noise too, taken as the largest."""
     for shape, law, ratio, weeks in few(SHAPES, LAWS, [-0.6, 1.0, 1.4], [4, 5]):

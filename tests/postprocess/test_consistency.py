@@ -62,7 +62,7 @@ def hierarchies(draw: st.DrawFn) -> list[Tier]:
 
 
 @given(hierarchies())
-@pytest.mark.long
+@pytest.mark.slow
 def test_generalised_least_squares(tiers: list[Tier]) -> None:
     found = add_up(tiers)
     for track, (value, deviation), tier in zip(found, least_squares(tiers), tiers, strict=True):

@@ -64,7 +64,7 @@ def test_a_gaussian_set_is_what_it_is_defined_as(
     assert (sets.kind == "interval") == (abs(d) > z * on_d)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(
     st.tuples(numbers, numbers),
     st.lists(st.tuples(weights, weights, st.integers(1, 6)), min_size=1, max_size=4),
@@ -279,7 +279,7 @@ def test_shares_of_a_total_hold(trials: Trials, subtests: pytest.Subtests) -> No
                 assert errors(float(np.mean(sets.contain(share))), count, expected=0.95) < 4
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.lists(st.tuples(weights, weights, st.integers(1, 4)), min_size=2, max_size=4), st.sampled_from(LEVELS))
 def test_the_reach_of_laplace_noise_is_convex(kinds: list[tuple[float, float, int]], level: float) -> None:
     """Half the sum of two reaches is not below the reach half-way between, and no slope is above that of b."""

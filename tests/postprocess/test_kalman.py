@@ -136,7 +136,7 @@ def paces_of(motion: Motion) -> list[float]:
     return [pace for pace in found if isinstance(pace, float)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [kalman_filter, kalman_smoother])
 def test_errors_are_as_large_as_stated(method: type, trials: Trials) -> None:
     random = np.random.default_rng(1)

@@ -53,7 +53,7 @@ def paces(motion: Motion) -> tuple[float, float]:
     return step, bend
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_neighbour_is_likelier(subtests: pytest.Subtests) -> None:
     motions: list[Motion] = [RandomWalk(), Trend(), Trend(step=0.0), Trend(bend=0.1)]
     for motion in motions:
@@ -75,7 +75,7 @@ def test_no_neighbour_is_likelier(subtests: pytest.Subtests) -> None:
                 assert log_likelihood(noisy, 1.0, other)[0] < top
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_ridge_is_climbed_to_its_top() -> None:
     _, noisy = moving(0.2, 0.05, (1500, 1))
     top = log_likelihood(noisy, 1.0, likeliest(noisy, 1.0, Trend()))[0]
@@ -108,7 +108,7 @@ def test_what_stands_still_is_found_so() -> None:
     assert likeliest(np.arange(20.0), 1.0, Trend()) == Trend(0.0, 0.0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("periods", "least"), [(100, 0.88), (744, 0.935)])
 def test_intervals_with_estimated_paces_are_a_little_too_narrow(periods: int, least: float, trials: Trials) -> None:
     truth, noisy = moving(0.1**0.5, 0.0, (periods, trials(4000, least=200)))

@@ -34,7 +34,7 @@ def test_intervals_hold_the_estimate_and_what_is_possible(
         assert np.all(~held | ((found.lower <= truth) & (truth <= found.upper)))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("method", FIRM, ids=str)
 def test_coverage_is_kept(method: Growing | NonNegative, trials: Trials) -> None:
     random = np.random.default_rng(1)

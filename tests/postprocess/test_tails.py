@@ -76,7 +76,7 @@ def test_the_two_computations_agree(subtests: pytest.Subtests) -> None:
                 )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_far_tails_are_right_to_their_last_digits(subtests: pytest.Subtests) -> None:
     for weight, x in itertools.product([1e-8, 0.01, 0.3, 0.9, 0.999], [1e-9, 0.3, 9.0, 200.0, 650.0]):
         with subtests.test(weight=weight, x=x):
@@ -162,7 +162,7 @@ MIXTURES: list[Kinds] = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_weights_together(subtests: pytest.Subtests) -> None:
     for kinds in MIXTURES:
         for level in LEVELS:

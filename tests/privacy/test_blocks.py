@@ -99,7 +99,7 @@ UNITS: list[tuple[RecordUnit, int | None, int]] = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_unit_moves_blocks_farther_than_is_said(subtests: pytest.Subtests) -> None:
     for (unit, max_periods, touched), clip in itertools.product(UNITS, [(0.0, 5.0), (-2.0, 3.0), (2.0, 5.0)]):
         with subtests.test(unit=unit, max_periods=max_periods, touched=touched, clip=clip):

@@ -45,7 +45,7 @@ def days(zone: str, around: dt.date) -> list[tuple[int, int]]:
 
 
 # A zone with itself, and two neighbours in the list: each zone stands on both sides of others.
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_day_touches_more_days_of_another_zone_than_is_counted(subtests: pytest.Subtests) -> None:
     for wanted, held in [
         (wanted, held)
@@ -64,7 +64,7 @@ def test_no_day_touches_more_days_of_another_zone_than_is_counted(subtests: pyte
                     assert whole or not found.aligned
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_day_of_25_hours_can_touch_three_days_elsewhere() -> None:
     # Adelaide's last day of summer runs from 13:30 to 14:30 UTC; Brisbane's days begin at 14:00.
     found = touching(Stretches(1, "1D", "Australia/Brisbane", None), Stretches(1, "1D", "Australia/Adelaide", None))
@@ -105,7 +105,7 @@ def test_fixed_lengths_against_every_place_of_a_stretch(
     assert (found.least, found.most, found.aligned) == (min(counts), max(counts), all(whole))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_windows_of_hours_against_days_one_by_one(subtests: pytest.Subtests) -> None:
     for periods, every, zone in product(
         [1, 4, 25], ["15min", "30min", "1h", "6h"], ["UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu"]
@@ -178,7 +178,7 @@ def day(zone: str, relation: Relation = "add_remove") -> UserPeriod:
     return UserPeriod("1D", relation, timezone=zone)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_prices_across_lengths_and_zones(subtests: pytest.Subtests) -> None:
     for held, wanted, steps in [
         (day("Asia/Tokyo"), day("UTC"), 4),  # two days, a part of each: all out, the rest in again

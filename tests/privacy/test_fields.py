@@ -73,7 +73,7 @@ def settled() -> Iterator[tuple[str, set[str], ast.FunctionDef, ast.Call]]:
                         yield str(path.relative_to(SOURCE)), fields, method, call
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_fields_are_settled_while_a_record_is_made_and_by_their_names() -> None:
     calls = list(settled())
     assert len(calls) > 50

@@ -68,7 +68,7 @@ UNITS: list[Unit] = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_two_neighbours_are_farther_apart_than_the_price(subtests: pytest.Subtests) -> None:
     for held in UNITS:
         with subtests.test(held=held):

@@ -51,7 +51,7 @@ def in_stretches(read: range, length: int, *, replaced: bool) -> Iterator[tuple[
                         yield others | inside, others | instead
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("horizon", [3, 6])
 @pytest.mark.parametrize("window", [1, 2, 3, 4])
 def test_no_neighbours_differ_by_more_and_some_differ_by_as_much(horizon: int, window: int) -> None:
@@ -81,7 +81,7 @@ def test_no_neighbours_differ_by_more_and_some_differ_by_as_much(horizon: int, w
         assert (one.runs, one.sides) == (1, 1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [1, 2, 3])
 def test_a_stretch_moves_no_more_runs_than_are_said(window: int) -> None:
     horizon, read = 7, range(-(window - 1), 7)

@@ -59,7 +59,7 @@ def largest(numbers: Cells) -> Sensitivity:
     return Sensitivity(float(np.abs(numbers).sum(axis=1).max()), float(np.sqrt((numbers**2).sum(axis=1)).max()))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_change_of_a_person_stays_within(subtests: pytest.Subtests) -> None:
     for (unit, bounds), relation, clip in product(
         [

@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
-from chronodp.randomness import KeystreamEntropy, SecureKeystream, SeededKeystream, secure, seeded
+from chronodp.randomness import KeystreamEntropy, SecureKeystream, SeededKeystream, keystream, secure, seeded
 from chronodp.randomness.integers import uniform_below, uniform_permutations
 from chronodp.randomness.reservoir import Reservoir
 from chronodp.randomness.stairs import FINE
 from chronodp.randomness.start_check import _decide_no_point, _decide_no_step
 from chronodp.randomness.variates import gaussian, laplace
+from tests import forkserver
 from tests.randomness.replay import Replay, edge_words, random_words
 
 
@@ -51,7 +52,7 @@ def draw_into(queue: multiprocessing.Queue[list[int]], entropy: KeystreamEntropy
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is the point of the test
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_forked_child_never_repeats_its_parent_or_sibling() -> None:
     context = multiprocessing.get_context("fork")
     entropy = secure()
@@ -69,6 +70,13 @@ def test_a_forked_child_never_repeats_its_parent_or_sibling() -> None:
         for second in range(first):
             same = sum(one == two for one, two in zip(draws[first], draws[second], strict=True))
             assert same <= 3
+
+
+@pytest.mark.kill
+def test_programs_of_one_test_draw_each_their_own() -> None:
+    code = "from chronodp.randomness import secure; print(secure().integers(2**62, 4))"
+    drawn = [forkserver.run("-c", code).stdout for _ in range(3)]
+    assert len({*drawn, f"{secure().integers(2**62, 4)}\n", ""}) == 5
 
 
 @pytest.mark.parametrize("entropy", [secure(), seeded(8)], ids=repr)
@@ -100,13 +108,13 @@ def test_keys_are_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
         keys.append(genuine(size))
         return keys[-1]
 
-    monkeypatch.setattr(os, "urandom", watched)
+    monkeypatch.setattr(keystream, "urandom", watched)
     monkeypatch.setattr(SecureKeystream, "_bytes_a_key", 8000)
-    keystream = SecureKeystream()
+    stream = SecureKeystream()
     for _ in range(5):
-        keystream.words(500)
+        stream.words(500)
     assert len(set(keys)) == 3
-    keystream.words(5000)  # more than a key's share at once
+    stream.words(5000)  # more than a key's share at once
     assert all(len(key) == 32 for key in keys)
 
 
@@ -145,7 +153,7 @@ def test_permutations_with_equal_words_are_drawn_again() -> None:
     assert rows[1].tolist() == [0, 1, 2]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_exponential_coins_agree_with_the_slow_path_on_the_same_bits() -> None:
     words = np.concatenate([edge_words(), random_words(3000, 2)])
     chance, family = np.random.default_rng(1), laplace()

@@ -60,7 +60,7 @@ def slowly_at_scales(family: Family, words: Words, monkeypatch: pytest.MonkeyPat
 
 
 @by_family
-@pytest.mark.long
+@pytest.mark.slow
 def test_agree_on_random_and_edge_words(family: Family, trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     count = trials(20_000, least=1_000)  # over five scales: 100,000 random values of each kind
     words = np.concatenate([edge_words(), random_words(count, 11)])
@@ -119,7 +119,7 @@ def test_agree_within_three_margins_of_a_boundary_and_an_injected_error_is_caugh
 
 
 @by_family
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_whole_draw_is_the_slow_path_wherever_the_fast_one_gives_up(family: Family) -> None:
     words = np.concatenate([words_near_boundaries(family, 1000.3, 300, seed=3), random_words(300, 31)])
     values = Reservoir(Continued(words), family, batch=len(words)).draw(1000.3, len(words))
@@ -144,7 +144,7 @@ def near_the_curve(family: Family, count: int, seed: int) -> tuple[Words, Words,
 
 
 @by_family
-@pytest.mark.long
+@pytest.mark.slow
 def test_points_near_the_curve_are_judged_as_the_slow_path_does_and_an_injected_error_is_caught(
     family: Family, trials: Trials
 ) -> None:
@@ -185,7 +185,7 @@ def reference_pairs(numbers: list[slow.UniformReal], scale: float) -> Integers:
     return np.array(sines + cosines)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_pairs_agree_on_random_and_edge_words(trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slow, "_of_pair", cache(slow._of_pair))  # the same pairs are rounded at each scale
     count, edges = trials(20_000, least=1_000), edge_words()
@@ -216,7 +216,7 @@ def pairs_near_boundaries(scale: float, count: int, seed: int) -> Words:
 
 
 @pytest.mark.parametrize("scale", [16.0, 1000.3, 2.0**20])
-@pytest.mark.long
+@pytest.mark.slow
 def test_pairs_agree_near_a_boundary_and_an_injected_error_is_caught(scale: float, trials: Trials) -> None:
     words = pairs_near_boundaries(scale, trials(6_000, least=400), seed=23)
     expected = reference_pairs(uniforms(words), scale)

@@ -63,7 +63,7 @@ def holds(stairs: Stairs) -> bool:
     return under and over and boxes[0].a >= curve[0].b
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
 def test_the_inequalities_hold_for_every_step(curve: Curve) -> None:
     stairs = read_stairs(curve)
@@ -77,7 +77,7 @@ def test_the_inequalities_hold_for_every_step(curve: Curve) -> None:
     assert holds(stairs)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
 def test_an_edge_too_far_out_and_a_box_too_low_are_noticed(curve: Curve) -> None:
     stairs = read_stairs(curve)
@@ -91,7 +91,7 @@ def test_an_edge_too_far_out_and_a_box_too_low_are_noticed(curve: Curve) -> None
         assert not holds(Stairs(curve, LAYERS, stairs.edges, tuple(shares), stairs.unit))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
 def test_the_table_is_what_the_fit_makes(curve: Curve) -> None:
     made, shipped = fit(curve), read_stairs(curve)
@@ -200,7 +200,7 @@ def test_few_steps_walked_through_have_the_law(curve: Curve, layers: int) -> Non
     assert all(high - low < 0.15 * stairs.spare / layers for low, high in law(stairs, judge_points, 64))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
 def test_the_shipped_steps_walked_through_have_the_law(curve: Curve) -> None:
     for place, (low, high) in zip(PLACES, law(read_stairs(curve), judge_points, 16), strict=True):

@@ -120,7 +120,7 @@ def test_another_way_of_rounding_and_a_wrong_reference_are_caught(monkeypatch: p
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-@pytest.mark.long
+@pytest.mark.slow
 def test_where_it_fails_every_draw_is_the_slow_paths(family: Family) -> None:
     with pytest.warns(RuntimeWarning, match="drawn slowly"):
         careful = checked(spoiled(family, everywhere))
@@ -140,7 +140,7 @@ def test_pairs_are_drawn_slowly_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(careful.gaussian(1000.3, ["a"], begin=0, end=9), expected)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_coins_take_the_slow_path_too(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 

@@ -105,7 +105,7 @@ def points(family: Family, count: int, seed: int) -> tuple[Words, Words, Words]:
     return strips, across, heights
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @by_family
 def test_sizes_of_the_rest_are_within_tolerance_for_every_unseen_bit(family: Family, trials: Trials) -> None:
     stairs = family.stairs
@@ -132,7 +132,7 @@ def exactly(number: Fraction) -> Any:
     return mpmath.mpf(number.numerator) / number.denominator
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @by_family
 def test_distances_from_the_curve_are_within_their_bound_for_every_unseen_bit(family: Family, trials: Trials) -> None:
     stairs = family.stairs
@@ -152,7 +152,7 @@ def test_distances_from_the_curve_are_within_their_bound_for_every_unseen_bit(fa
                 assert abs(mpmath.mpf(float(apart[index])) - ideal) <= CERTAIN, (strip, place, height)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_variates_in_pairs_are_within_tolerance_for_every_unseen_bit(trials: Trials) -> None:
     edges = edge_words()
     half = len(edges) + trials(10_000, least=1_000)

@@ -16,7 +16,7 @@ from tests.contrast import contrast
 from tests.report.examples import COLUMNS, HOSTILE, hours, page, rows
 from tests.report.reading import Reading, read
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 _NAMES = ('north, "upper"\nfloor', HOSTILE)
 

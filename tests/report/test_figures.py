@@ -108,7 +108,7 @@ def test_other_texts_are_categories_in_their_own_words() -> None:
     assert list(figure.data[1].x) == ["week &lt;1&gt;", "week 2"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_many_points_are_drawn_by_the_graphics_card_and_few_are_marked() -> None:
     start = datetime(2026, 1, 1)
     times = [start + timedelta(minutes=minute) for minute in range(4_001)]
@@ -185,7 +185,7 @@ def test_no_points_make_an_empty_figure_and_uneven_ones_none() -> None:
         Line("a", [0, 1], [1.0, 2.0], [1.0], [1.0, 2.0])
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_room_is_cheap_to_enter() -> None:
     code = "import sys, chronodp.report; print(','.join(sorted({m.split('.')[0] for m in sys.modules})))"
     loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).strip().split(","))

@@ -43,7 +43,7 @@ def test_fetches_nothing_and_forbids_it() -> None:
     assert "connect-src" not in policy
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_runs_its_own_scripts_only() -> None:
     reader = Reader(render(page(hours("north"))))
     kinds = [attributes.get("type") for tag, attributes in reader.tags if tag == "script"]
@@ -78,7 +78,7 @@ def test_counts_its_rows() -> None:
         assert ("On paper: the first 40." in reader.text) == (count > 40), count
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_shows_the_first_rows_of_many_and_says_so() -> None:
     reader = Reader(render(page(hours("north", count=2_345))))
     assert "The first 2,000 of 2,345 rows; the CSV has the other 345 too." in reader.text

@@ -66,7 +66,7 @@ def test_short_work_shows_no_bar(seen: Callable[[Callable[[], None]], str]) -> N
     assert seen(work) == ""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_long_work_shows_a_bar_and_clears_it(
     seen: Callable[[Callable[[], None]], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ KINDS = {json.dumps(one, sort_keys=True): one for text in DOCUMENTS for one in k
 OTHERS: tuple[Any, ...] = (None, True, 7, 0.5, "other", [], [[]], {}, {"kind": "pure", "epsilon": 1.0})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_golden_documents_hold_to_their_schemas() -> None:
     assert DOCUMENTS
     assert not [one for one in DOCUMENTS if not validator(*schema_for(one)).is_valid(one)]
@@ -60,7 +60,7 @@ def test_a_chain_and_a_saved_release_hold_to_their_schemas(tmp_path: Path) -> No
         assert not validator(name).is_valid({**document, "unknown": 1}), name
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_each_schema_is_one_by_the_standard_and_names_no_address_of_ours() -> None:
     for name in schema_names():
         schema = json_schema(name)
@@ -102,7 +102,7 @@ def refusal(document: dict[str, Any]) -> str:
     return ""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_schema_and_reading_refuse_the_same_shapes() -> None:
     differing = []
     for kind in registered_kinds():

@@ -88,7 +88,7 @@ def is_read(settings: Settings, content: Any) -> bool:
     return True
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_schema_and_reader_refuse_the_same(name: str) -> None:
     text, settings = FILES[name]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 from scipy import stats
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 
 import chronodp as cdp
@@ -104,7 +104,7 @@ def deviation(mechanism: ChoiceMechanism, places: ArrayLike) -> float:
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_drawn_has_the_stated_law(mechanism: ChoiceMechanism, trials: Trials) -> None:
     count = trials(300_000, least=15_000)
     design, values, entropy = designed(mechanism, 4), Utilities(FAR_APART, change=1.0), seeded(11)
@@ -242,7 +242,7 @@ def test_a_unit_that_the_budget_does_not_protect_is_refused(ledger: cdp.Ledger) 
 
 
 @pytest.mark.parametrize("point", ["debit committed", "noise drawn", "release written"])
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_choice_lost_in_a_crash_is_never_drawn_again(point: str, ledger: cdp.Ledger, tmp_path: Path) -> None:
     program = f"""
 import os, signal
@@ -257,7 +257,7 @@ with cdp.Ledger({str(tmp_path / "budget.db")!r}, reached=reached) as ledger:
     choose(("a", "b", "c"), MonotoneUtilities([5, 90, 7], change=1.0), epsilon=1.0, unit=cdp.User(), ledger=ledger,
            dataset="people", request="one")
 """
-    died = warm.run("-c", program)
+    died = forkserver.run("-c", program)
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert ledger.status("people").unreleased == ("one",)
     assert ledger.status("people").charges == 1

@@ -60,7 +60,7 @@ PRICES = list(itertools.product((False, True), (0.1, 1.0, 3.0)))
 
 
 @pytest.mark.parametrize(("monotone", "epsilon"), PRICES if SCALE >= 1 else PRICES[::2])
-@pytest.mark.long
+@pytest.mark.slow
 def test_permute_and_flip_costs_exactly_epsilon(monotone: bool, epsilon: float) -> None:
     def run(values: Values, *, entropy: Entropy) -> int:
         design = designed(PermuteAndFlip(), len(values), monotone=monotone, epsilon=epsilon)
@@ -72,7 +72,7 @@ def test_permute_and_flip_costs_exactly_epsilon(monotone: bool, epsilon: float) 
     assert finding.epsilon == pytest.approx(epsilon, rel=1e-6)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_dropping_the_two_on_general_utilities_costs_twice_epsilon() -> None:
     def shortcut(values: Values, *, entropy: Entropy) -> int:
         return pick(designed(PermuteAndFlip(), len(values), monotone=True), bounded(values, monotone=True), entropy)
@@ -82,7 +82,7 @@ def test_dropping_the_two_on_general_utilities_costs_twice_epsilon() -> None:
     assert finding.refutes(1.0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_exponential_mechanism_stays_below_epsilon_and_comes_near_it(monotone: bool) -> None:
     def worst(used: ChoiceDesign, pairs: Sequence[tuple[Values, Values]]) -> Finding:
@@ -115,7 +115,7 @@ def coarse(epsilon: float, *, monotone: bool) -> ChoiceDesign:
 
 
 @pytest.mark.parametrize("monotone", [False, True])
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_noisy_maximum_stays_below_epsilon_ties_and_all(monotone: bool) -> None:
     epsilon = 8.0
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests import warm
+from tests import forkserver
 from tests.selection.panels import ORDERS, TRUE, second_order_people
 
 import chronodp as cdp
@@ -55,7 +55,7 @@ def right(values: NDArray[np.float64], mechanism: PermuteAndFlip | ExponentialMe
     return float(probabilities(design, MonotoneUtilities(values, change=1.0))[TRUE])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_votes_and_regrets_find_the_order_where_raw_losses_do_not(losses: NDArray[np.float64]) -> None:
     assert right(tally(losses)) > 0.99
     assert right(tally(losses, ClippedRegret(0.05))) > 0.99
@@ -64,7 +64,7 @@ def test_votes_and_regrets_find_the_order_where_raw_losses_do_not(losses: NDArra
     assert right(raw) == pytest.approx(0.504, abs=0.08)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_row_depends_on_its_own_person_only(losses: NDArray[np.float64]) -> None:
     people = list(second_order_people(120, 150, 1)[:6])
     validation = Validation(LeastSquares(), 30, 1000, 5.0)
@@ -74,7 +74,7 @@ def test_a_row_depends_on_its_own_person_only(losses: NDArray[np.float64]) -> No
     np.testing.assert_array_equal(losses_of(people[::-1], ORDERS, validation), changed[::-1])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_least_squares_finds_known_coefficients() -> None:
     (series,) = second_order_people(1, 20_000, 3)
     found = fit_coefficients(series + 7.0, Order(2, 0, 0), LeastSquares())
@@ -103,7 +103,7 @@ def test_the_loss_is_the_mean_square_of_one_step_errors() -> None:
     assert clipped == pytest.approx(np.mean(np.minimum((errors[-40:] / 1.5) ** 2, 1.0)), rel=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_maximum_likelihood_agrees_with_least_squares_where_both_are_good() -> None:
     people = list(second_order_people(2, 150, 2))
     orders = (Order(1, 0, 0), Order(2, 0, 0))
@@ -113,7 +113,7 @@ def test_maximum_likelihood_agrees_with_least_squares_where_both_are_good() -> N
     np.testing.assert_allclose(slow, fast, rtol=0.1)
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_fits_in_processes_give_the_same_losses() -> None:
     people = list(second_order_people(3, 60, 2))
     told: list[float] = []
@@ -197,7 +197,7 @@ def chosen(store: cdp.Ledger, pieces: Any, orders: Any = ("0,0,0", "1,0,0", "2,0
     return choose_order(pieces, orders, ledger=store, **(options | changes))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_panel_chooses_its_order(ledger: cdp.Ledger) -> None:
     people = Panel(second_order_people(120, 120, 1))
     made = chosen(ledger, people)
@@ -285,7 +285,7 @@ def test_bad_series_are_refused_without_showing_them(subtests: pytest.Subtests) 
             Panel(series)
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_a_missing_library_is_refused_and_not_taken_for_failed_fits() -> None:
     program = """
 import sys
@@ -298,4 +298,4 @@ try:
 except InvalidArgument as error:
     print(error)
 """
-    assert "chronodp[models]" in warm.run("-c", program).stdout
+    assert "chronodp[models]" in forkserver.run("-c", program).stdout

@@ -55,7 +55,7 @@ def steps_apart(design: ChoiceDesign, first: Values, second: Values) -> int:
 PRICES = [(epsilon, monotone) for epsilon in (1e-5, 0.1, 0.3, 1.0, 7.0, 100.0) for monotone in (False, True)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ratios_span_at_most_epsilon_in_whole_numbers(subtests: pytest.Subtests) -> None:
     """Ratios of the exponential mechanism are slope times moved gaps and a constant: all of it is rational."""
     for epsilon, monotone in PRICES if SCALE >= 1 else [*PRICES[::4], *PRICES[3::4]]:
@@ -145,8 +145,6 @@ def test_a_gaussian_budget_pays_the_smaller_price(tmp_path: Path) -> None:
         assert ledger.status("survey").charges == 2
         flipped = decide(ledger, "flip", PermuteAndFlip(), epsilon=0.05)
         assert flipped.certificate.claim.cost == PureCost(0.05)
-
-
 
 
 def test_a_band_around_forecasts_pays_the_smaller_price(tmp_path: Path) -> None:

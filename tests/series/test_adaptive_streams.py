@@ -97,7 +97,7 @@ class Adversary:
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 0.7] if SCALE >= 1 else [0.7])
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_worst_of_all_adversaries_stays_within_the_guarantee(epsilon: float) -> None:
     adaptive, settled = Adversary(epsilon, adaptive=True), Adversary(epsilon, adaptive=False)
     found = adaptive.best()

@@ -141,7 +141,7 @@ def test_pure_when_there_is_no_delta(released: Table, _expected: list[Norms]) ->
     assert of_law(released, "gaussian").delta == DELTA
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(TABLES, EPSILONS, DELTAS)
 def test_the_cost_stays_within_what_was_asked(released: Table, epsilon: float, delta: float) -> None:
     for design in feasible(released, epsilon, delta):

@@ -92,7 +92,7 @@ def neighbours(unit: RecordUnit, states: list[tuple[Any, ...]]) -> np.ndarray[An
 
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("unit", UNITS, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_pair_of_one_persons_tables_is_within_the_stated_change(unit: RecordUnit, groups: int) -> None:
     states = list(itertools.product(VALUES, repeat=4))
     plan = split(series([], unit, Reference()).sum("number", clip=SIGNED), max_groups=groups)
@@ -248,7 +248,7 @@ def test_the_plan_says_whose_noise_is_which(table: pd.DataFrame) -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_limits_people_may_be_found_beside_them(table: pd.DataFrame, tmp_path: Any) -> None:
     asked = TimeSeries(
         table,

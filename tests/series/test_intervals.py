@@ -54,7 +54,7 @@ def test_the_other_law_of_the_same_deviation_is_no_match(law: Law, length: int, 
     assert not misses(design, truth, windows, replicas, level=level, read_as=mistaken)[0].exactly(level)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_running_totals(law: Law, trials: Trials) -> None:
     level, horizon = 0.9, 12
@@ -80,7 +80,7 @@ def test_rolling_means(law: Law, trials: Trials) -> None:
         assert not mean.exactly(level)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_resampled_sums_over_days_of_24_and_25_hours(law: Law, trials: Trials) -> None:
     level = 0.9

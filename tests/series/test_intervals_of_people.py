@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from tests.conftest import SCALE, Trials
-from tests.covering import in_turn
+from tests.conftest import SCALE, Trials, in_turn
 from tests.series.misses import FALSE_ALARM, LAWS, WIDER, Missed, designed, missed, noisy
 
 from chronodp import Aggregate, Event, Ledger, User
@@ -65,7 +64,7 @@ FEW = [(1, 3.3), (1, 5.0), *((people, mean) for people in (5, 50) for mean in (C
 
 
 @pytest.mark.parametrize(("law", "people", "mean"), in_turn(LAWS, FEW))
-@pytest.mark.long
+@pytest.mark.slow
 def test_means_of_few_people_miss_at_most_so_often(law: Law, people: int, mean: float, trials: Trials) -> None:
     level = 0.9
     replicas = trials(400_000, least=50_000)
@@ -75,7 +74,7 @@ def test_means_of_few_people_miss_at_most_so_often(law: Law, people: int, mean: 
 
 
 @pytest.mark.parametrize(("law", "end"), in_turn(LAWS, CLIP))
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_person_at_an_end_of_the_clip(law: Law, end: float, trials: Trials) -> None:
     level = 0.9
     assert mean_misses(law, 1, end, trials(400_000, least=400_000), level=level).at_most(level)
@@ -93,7 +92,7 @@ MANY: list[tuple[Law, int]] = [
 
 
 @pytest.mark.parametrize(("law", "people"), MANY if SCALE >= 1 else MANY[::2])
-@pytest.mark.long
+@pytest.mark.slow
 def test_means_of_many_people_miss_exactly_so_often(law: Law, people: int, trials: Trials) -> None:
     level = 0.9
     replicas = trials(400_000, least=100_000)
@@ -104,7 +103,7 @@ def test_means_of_many_people_miss_exactly_so_often(law: Law, people: int, trial
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.long
+@pytest.mark.slow
 def test_means_over_several_periods(law: Law, trials: Trials) -> None:
     level, periods = 0.9, 4
     replicas = trials(200_000, least=100_000)
@@ -112,7 +111,7 @@ def test_means_over_several_periods(law: Law, trials: Trials) -> None:
     assert not mean_misses(law, 60, 6.5, replicas, level=level, periods=periods, wider=WIDER).exactly(level)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_a_mean_whose_count_is_taken_as_exact_is_no_match(law: Law, trials: Trials) -> None:
     level, people, mean = 0.9, 200, 8.5
@@ -195,7 +194,7 @@ TRUTHS = [
 
 
 @pytest.mark.parametrize(("law", "truth", "q"), in_turn(LAWS, TRUTHS), ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_quantiles_miss_at_most_so_often(law: Law, truth: list[float], q: float, trials: Trials) -> None:
     level = 0.9
     design = designed(Histogram("age", tuple(range(len(truth) + 1))), law, periods=1)
@@ -210,7 +209,7 @@ def test_quantiles_miss_at_most_so_often(law: Law, truth: list[float], q: float,
     ("law", "length", "share", "q"),
     in_turn(list(itertools.product(LAWS, (1, 3))), [(500.0, 0.5), (100.0, 0.1), (800.0, 0.8)]),
 )
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_quantile_at_an_edge_misses_exactly_so_often(
     law: Law, length: int, share: float, q: float, trials: Trials
 ) -> None:

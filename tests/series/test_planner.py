@@ -63,7 +63,7 @@ def random_task(chance: np.random.Generator) -> tuple[Table, Workload, float, fl
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_choice_is_the_least_of_all_candidates(trials: Trials) -> None:
     chance = np.random.default_rng(12)
     chosen = set()

@@ -26,7 +26,7 @@ from chronodp.randomness import seeded
 from chronodp.series import Plan
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_totals_are_those_of_the_table(ledger: cdp.Ledger) -> None:
     series = night()
 
@@ -83,7 +83,7 @@ def test_the_same_request_returns_the_same(ledger: cdp.Ledger) -> None:
     assert len(ledger.chain("meters")) == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_anything_else_under_a_request_is_refused(ledger: cdp.Ledger) -> None:
     query = night().count()
     made(query.plan(epsilon=1.0), ledger, "october")
@@ -201,7 +201,7 @@ def test_a_release_cannot_be_given_another_ones_certificate(ledger: cdp.Ledger) 
         cdp.Release(one.text, SignedLink("{}", one.signed.signature))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_seeded_run_says_so_everywhere(ledger: cdp.Ledger, tmp_path: Path) -> None:
     plan = night().count().plan(epsilon=1.0)
     warning = "SEEDED RUN, FOR TESTS ONLY"
@@ -217,7 +217,7 @@ def test_a_seeded_run_says_so_everywhere(ledger: cdp.Ledger, tmp_path: Path) -> 
     assert warning not in real.report(tmp_path / "real.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_page_tells_the_promise_and_the_numbers(ledger: cdp.Ledger, tmp_path: Path) -> None:
     release = made(night().count().by(region=["north", "south"]).plan(epsilon=1.0), ledger)
     place = release.report(tmp_path / "page.html", title="Meters <at> night")

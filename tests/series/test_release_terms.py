@@ -27,7 +27,7 @@ def month(start: str, hours: int) -> pd.DataFrame:
     return pd.DataFrame({"at": times, "who": [f"p{hour}" for hour in range(hours)], "kwh": 1.0, "region": "north"})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_plan_for_the_next_month(ledger: cdp.Ledger) -> None:
     ledger.open("monthly", unit=cdp.User(), epsilon=1.0, renews="1mo")
     plan = january(month("2026-01-01", 744)).count().by(region=["north", "south"]).plan(epsilon=1.0)

@@ -56,7 +56,7 @@ def test_tables_have_times_groups_and_bins(ledger: cdp.Ledger) -> None:
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.long
+@pytest.mark.slow
 def test_running_rolling_and_resampled_are_numpys(delta: float, ledger: cdp.Ledger) -> None:
     query = three_days().sum("kwh", clip=(0.0, 4.0)).by(region=["north", "south"])
     release = made(query.plan(epsilon=1.0, delta=delta), ledger)
@@ -92,7 +92,7 @@ def test_running_rolling_and_resampled_are_numpys(delta: float, ledger: cdp.Ledg
         assert (widths[low]["upper"] < widths[high]["upper"]).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_means_over_longer_periods_are_means_over_everyone(ledger: cdp.Ledger) -> None:
     table = crowd()
     totals = table.assign(day=table["at"].dt.strftime("%Y-%m-%d"))  # one reading an hour at most, on the hour
@@ -109,7 +109,7 @@ def test_means_over_longer_periods_are_means_over_everyone(ledger: cdp.Ledger) -
     assert values(over_all.resample("1D"))[:, 0] == pytest.approx(daily.to_numpy(), abs=1e-6)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_variances_over_longer_periods_are_of_everyones_totals_together(ledger: cdp.Ledger) -> None:
     table = crowd()
     totals = table.assign(day=table["at"].dt.strftime("%Y-%m-%d"))
@@ -122,7 +122,7 @@ def test_variances_over_longer_periods_are_of_everyones_totals_together(ledger: 
     assert release.rolling(4).title.startswith("over 4 periods taken together, the variance of kwh over the people")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_quantiles_of_a_histogram(ledger: cdp.Ledger) -> None:
     edges = np.linspace(0.0, 4.0, 41)
     query = three_days(every="1D", max_periods=3).histogram("kwh", edges=edges.tolist(), at_most=40)

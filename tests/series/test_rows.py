@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
-from tests.conftest import Trials
-from tests.covering import in_turn
+from tests.conftest import Trials, in_turn
 from tests.series.designs import EPSILONS, UNITS, WIDE_CLIPS, feasible, table
 from tests.series.misses import LAWS, WIDER, Missed, designed, missed, noisy
 from tests.series.releases import Silent, made
@@ -57,7 +56,7 @@ def ledger_of(folder: Path, unit: RecordUnit) -> cdp.Ledger:
     return ledger
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_what_is_released_without_noise(tmp_path: Path, delta: float) -> None:
     series, clip = flights(), (-20.0, 100.0)
@@ -217,7 +216,7 @@ def misses(law: Law, rows: float, mean: float, replicas: int, *, periods: int = 
 
 
 @pytest.mark.parametrize(("law", "rows"), in_turn(LAWS, [1, 5, 50]))
-@pytest.mark.long
+@pytest.mark.slow
 def test_means_of_few_rows_miss_at_most_so_often(law: Law, rows: int, trials: Trials) -> None:
     for mean in (CLIP[0], 3.3, 5.0, CLIP[1]):
         assert misses(law, rows, mean, trials(200_000, least=50_000)).at_most(0.9)
@@ -225,7 +224,7 @@ def test_means_of_few_rows_miss_at_most_so_often(law: Law, rows: int, trials: Tr
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(("rows", "periods"), [(500, 1), (100_000, 1), (300, 4)])
-@pytest.mark.long
+@pytest.mark.slow
 def test_means_of_many_rows_miss_exactly_so_often(law: Law, rows: int, periods: int, trials: Trials) -> None:
     replicas = trials(200_000, least=100_000)
     for mean in trials.some((3.3, 8.5), 2):
@@ -242,7 +241,7 @@ def test_bands_of_all_groups_at_once_share_by_group_and_not_by_sum(tmp_path: Pat
     pd.testing.assert_frame_equal(together, single)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 def test_shaped_noise_covers_weight_that_is_spread_over_bins(relation: str) -> None:
     """A person's weight in a period lies anywhere between the bins, and its corners are the worst."""

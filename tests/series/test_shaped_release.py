@@ -79,7 +79,7 @@ def test_filters_undo_the_noise_within_the_bound_and_never_look_ahead(shape: Any
         assert np.array_equal(other[at] - changed[at], noise[at] - draws[at])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("workload", WORKLOADS, ids=str)
 def test_intervals_of_every_shape_hold_at_their_level_on_both_sides(
@@ -127,7 +127,7 @@ def test_bands_hold_everywhere_at_once(trials: Trials) -> None:
         assert stats.binom.cdf(int(few), runs, level) < 1e-9  # single intervals do not hold all at once
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_planner_takes_the_least_error_there_is(trials: Trials) -> None:
     chance = random.Random(4)
     for _ in range(trials(200, least=25)):
@@ -151,7 +151,7 @@ def test_the_planner_takes_the_least_error_there_is(trials: Trials) -> None:
         assert all(design.epsilon_of(1, 1e-6) <= design.epsilon * (1 + 1e-9) for design in found)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_shaped_plan_beats_white_noise_and_its_release_is_read_freely(ledger: cdp.Ledger) -> None:
     totals = cdp.Aggregate(np.full(3000, 3.0), change=1.0, unit=cdp.Event())
     plan = totals.plan(epsilon=1.0, delta=1e-6, tuned_for=cdp.RunningTotal())
@@ -188,7 +188,7 @@ def test_filters_of_what_cannot_be_filtered_are_refused(ledger: cdp.Ledger) -> N
         tree.linear([])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_weights_of_draws_are_those_of_the_noise() -> None:
     for design in designs(cdp.RunningTotal()) + designs(cdp.RunningTotal(), delta=0.0):
         for windows in (each(len(DAYS)), running(len(DAYS)), rolling(len(DAYS), 4)):

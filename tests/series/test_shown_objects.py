@@ -87,7 +87,7 @@ def test_a_year_is_a_year(end: str, words: str) -> None:
     assert words in " ".join(str(series.count().plan(epsilon=1.0, delta=1e-6)).split())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_times_in_the_index_are_read(tmp_path: Path) -> None:
     table = pandas.DataFrame({"at": pandas.date_range("2026-01-01", periods=3, freq="D"), "who": [1, 2, 3]})
     terms = {"time": "at", "user": "who", "every": "1D", "start": "2026-01-01", "end": "2026-01-04"}

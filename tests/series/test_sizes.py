@@ -82,7 +82,7 @@ LARGE: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", LARGE)
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_larger_than_a_row_is_stored_in_parts(small: cdp.Ledger, name: str) -> None:
     made = released(small, LARGE[name]())
     status = small.status("meters")

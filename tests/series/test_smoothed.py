@@ -119,7 +119,7 @@ def test_counts_and_bins(tmp_path: Path) -> None:
         smooth_view(bins.quantile(0.5), method=NonNegative())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_means_need_their_deviation_said(tmp_path: Path) -> None:
     before = records(tmp_path, "mean").each_period()
     with pytest.raises(InvalidArgument, match="not even on both sides"):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.series.shapes.matrices import tree_matrices
 
@@ -124,7 +124,7 @@ class TestRecursion:
             assert missed < recursion.rounding_bound(length, 2.0**27)
             assert missed > 0.3  # rounding is there, so the bound is not idle
 
-    @pytest.mark.long
+    @pytest.mark.slow
     @pytest.mark.parametrize("unit", [cdp.Event(), cdp.User(), cdp.Window(3), cdp.User("replace")], ids=str)
     def test_neighbours_need_draws_that_differ_by_no_more_than_is_stated(
         self, unit: RecordUnit, trials: Trials
@@ -288,7 +288,7 @@ def test_whole_numbers_beyond_floats_move_no_farther_than_they_changed(ledger: c
         assert abs(made[1] - made[0]) <= 1.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -304,7 +304,7 @@ def test_a_stream_that_opens_can_step(changes: dict[str, Any], ledger: cdp.Ledge
     assert math.isfinite(live.step(1.0).value)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_noise_that_cannot_be_drawn_is_refused_before_it_is_paid_for(ledger: cdp.Ledger) -> None:
     with pytest.raises(InvalidArgument, match="noise this wide"):
         opened(ledger, horizon=2**24, unit=cdp.User(), max_periods=2**24, epsilon=1e-6, dataset="people", delta=0.0)
@@ -383,14 +383,14 @@ while True:
 """
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(
     ledger: cdp.Ledger, tmp_path: Path, trials: Trials
 ) -> None:
     chance = np.random.default_rng()
     announced: dict[int, str] = {}
     for _ in range(trials(100, least=4)):
-        process = warm.start("-c", VICTIM, str(tmp_path / "budget.db"))
+        process = forkserver.start("-c", VICTIM, str(tmp_path / "budget.db"))
         assert process.stdout.readline().split()[:1] == ["ready"]
         lines = [process.stdout.readline() for _ in range(int(chance.integers(0, 6)))]
         time.sleep(float(chance.uniform(0.0, 0.02)))

@@ -145,7 +145,7 @@ SPREADS = [(5.0, 0.0), (5.0, 12.5), (5.0, 25.0), (3.3, 1.0), (8.5, 12.0), (0.0, 
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("people", [1, 5, 50, 500, 50_000])
-@pytest.mark.long
+@pytest.mark.slow
 def test_variances_miss_at_most_so_often(law: Law, people: int, trials: Trials) -> None:
     for mean, variance in trials.some(SPREADS if law == "laplace" else SPREADS[::-1], 2):
         if people > 1 or variance == 0:
@@ -153,13 +153,13 @@ def test_variances_miss_at_most_so_often(law: Law, people: int, trials: Trials) 
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.long
+@pytest.mark.slow
 def test_variances_over_several_periods(law: Law, trials: Trials) -> None:
     assert misses(law, 60, 6.5, 4.0, trials(100_000, least=20_000), periods=4).at_most(0.9)
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_interval_that_knows_only_the_noise_of_squares_is_no_match(law: Law, trials: Trials) -> None:
     design = designed(Variance("kwh", CLIP), law, periods=1)
     people, mean, variance = 5_000, 9.0, 2.0
@@ -194,7 +194,7 @@ def test_a_variance_below_zero_is_shown_as_zero() -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(WIDE_CLIPS, st.floats(0.5, 0.999))
 def test_rounding_is_small_beside_the_noise(clip: tuple[float, float], level: float) -> None:
     """Without noise the numbers of known totals give their variance, up to what the grids round away."""

@@ -32,7 +32,7 @@ def released(folder: Path, keys: list[str], *, people: int = 3) -> Release:
         return series.count().by(page=keys).plan(epsilon=50.0).release(ledger, dataset="web", request="one")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_of_many_lines_the_largest_are_drawn_and_counted(tmp_path: Path) -> None:
     keys = [f"page {number}" for number in range(30)]
     release = released(tmp_path, keys, people=10)
@@ -43,7 +43,7 @@ def test_of_many_lines_the_largest_are_drawn_and_counted(tmp_path: Path) -> None
     assert "drawn" not in release.each_period().note
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_of_published_lines_those_with_values_are_drawn(tmp_path: Path) -> None:
     keys = [f"page {number}" for number in range(30)]
     view = released(tmp_path, keys, people=10).each_period().publish(relative=0.0005)

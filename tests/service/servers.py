@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 
-from tests import warm
+from tests import forkserver
 from tests.service.town import API, ROOT, free_port
 
 
@@ -33,12 +33,12 @@ def running_server(
 
 
 @contextmanager
-def forked_server(policy: Path, ledger: str, *options: str) -> Iterator[tuple[str, warm.Program]]:
+def forked_server(policy: Path, ledger: str, *options: str) -> Iterator[tuple[str, forkserver.Program]]:
     """Run `chronodp serve` likewise, forked from a process that has the library loaded, and so are its workers."""
     chosen = free_port()
     log = policy.with_name(f"serve-{chosen}.log")
     words = ("serve", "--policy", str(policy), "--ledger", ledger, "--port", str(chosen), *options)
-    process = warm.start("-c", _FORKED, str(log), *words, cwd=policy.parent)
+    process = forkserver.start("-c", _FORKED, str(log), *words, cwd=policy.parent)
     url = f"http{'s' if '--tls-cert' in options else ''}://127.0.0.1:{chosen}"
     try:
         with _answering(url, process, log):
@@ -66,7 +66,7 @@ main()
 
 
 @contextmanager
-def _answering(url: str, process: subprocess.Popen[bytes] | warm.Program, log: Path) -> Iterator[None]:
+def _answering(url: str, process: subprocess.Popen[bytes] | forkserver.Program, log: Path) -> Iterator[None]:
     """Wait until a server answers, and leave nothing of it behind."""
     try:
         deadline = time.monotonic() + 60
@@ -85,7 +85,7 @@ def _answering(url: str, process: subprocess.Popen[bytes] | warm.Program, log: P
             process.wait(60)
 
 
-def _is_gone(process: subprocess.Popen[bytes] | warm.Program) -> bool:
+def _is_gone(process: subprocess.Popen[bytes] | forkserver.Program) -> bool:
     return process.poll() is not None if isinstance(process, subprocess.Popen) else not _lives(process.pid)
 
 

@@ -111,7 +111,7 @@ def test_two_alike_that_come_together_are_drawn_once(house: House) -> None:
     assert len(house.get("olga", "/datasets/meters/history").json()) == 1
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_releases_that_are_not_shared_are_ones_own(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, share=False)
     with open_house(policy, str(tmp_path / "budget.db")) as house:
@@ -142,7 +142,7 @@ def test_a_refused_budget_tells_asked_spent_and_left_and_nothing_is_spent(house:
     assert house.get("eve", "/datasets/meters/history").json() == []
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_whole_is_the_wall_whatever_parts_analysts_have(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, epsilon=2.0, parts={"ana": 2.0, "ben": 2.0})
     with open_house(policy, str(tmp_path / "budget.db")) as house:
@@ -177,7 +177,7 @@ def test_the_policy_refuses_by_what_is_asked(common_house: House) -> None:
         assert answer.json()["error"]["mend"], (change, argument)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_least_group_is_compared_with_declared_sizes(tmp_path: Path) -> None:
     policy = write_policy(tmp_path)
     policy.write_text(policy.read_text(encoding="utf-8").replace("south = 20", "south = 14"), encoding="utf-8")
@@ -188,7 +188,7 @@ def test_the_least_group_is_compared_with_declared_sizes(tmp_path: Path) -> None
         assert house.post("ana", "/datasets/meters/plan", SUM | {"by": {"region": ["north"]}}).status_code == 200
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_trials_and_plans_read_no_data(tmp_path: Path) -> None:
     policy = write_policy(tmp_path)
     (tmp_path / "rows.parquet").unlink()
@@ -201,7 +201,7 @@ def test_trials_and_plans_read_no_data(tmp_path: Path) -> None:
         assert house.get("eve", "/datasets/meters/history").json() == []
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["gone", "column", "damaged"])
 def test_data_that_disappears_or_changes_tells_nothing(tmp_path: Path, harm: str, caplog: Any) -> None:
     rows = tmp_path / "rows.csv"
@@ -290,7 +290,7 @@ def test_figures_tell_calls_jobs_and_budgets(house: House) -> None:
     assert "chronodp_writable 1.0" in text
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_answers_do_not_wait_for_acknowledgements() -> None:
     with listen("127.0.0.1", 0) as door, socket.create_connection(door.getsockname()), door.accept()[0] as taken:
         assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -12,7 +12,7 @@ from tests.contrast import contrast
 from tests.service.town import API, House, open_house, write_policy
 from tests.service.visiting import Visits, faults, figure
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 _FOCUSED = "() => document.activeElement.textContent"
 

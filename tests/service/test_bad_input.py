@@ -134,7 +134,7 @@ def test_a_clock_that_goes_back_takes_nothing_with_it(house: House, monkeypatch:
     assert house.get("ana", "/datasets").status_code == 401  # every token has expired by then
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_full_disk_leaves_reading_and_says_so(tmp_path: Path) -> None:
     ledger = tmp_path / "budget.db"
     with open_house(write_policy(tmp_path), str(ledger)) as house:
@@ -189,7 +189,7 @@ def test_a_lost_database_leaves_what_is_public_and_says_so(postgres: str, tmp_pa
         wait_for_status(house, "ok")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_nobody_keeps_all_others_waiting(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, floor=5.0, parts={"ana": 4.0, "ben": 4.0})
     policy.write_text(policy.read_text(encoding="utf-8").replace("waiting = 1000000", "waiting = 1"), encoding="utf-8")
@@ -199,7 +199,7 @@ def test_nobody_keeps_all_others_waiting(tmp_path: Path) -> None:
         assert house.submit("ben", "one", COUNT).status_code == 202
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_more_calls_than_allowed_wait(tmp_path: Path) -> None:
     policy = write_policy(tmp_path)
     policy.write_text(policy.read_text(encoding="utf-8").replace("rate = 1000000", "rate = 2"), encoding="utf-8")

@@ -126,7 +126,7 @@ def test_a_release_that_was_tampered_with_is_noticed(house: House) -> None:
             client.release("meters", 1)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_failed_release_tells_its_number(tmp_path: Path) -> None:
     with open_house(write_policy(tmp_path), str(tmp_path / "budget.db")) as house, client_of(house, "ana") as client:
         (tmp_path / "rows.parquet").unlink()
@@ -134,7 +134,7 @@ def test_a_failed_release_tells_its_number(tmp_path: Path) -> None:
             client.dataset("meters").count().plan(epsilon=0.5, delta=1e-7).release(request="r")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_dataset_whose_cells_are_declared_can_be_asked_from_afar(tmp_path: Path) -> None:
     policy = write_policy(tmp_path)
     declared = '\n[datasets.meters.reading]\ntime_format = "%Y-%m-%d %H:%M:%S"\n'

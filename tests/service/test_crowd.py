@@ -20,7 +20,7 @@ from tests.conftest import SCALE, Trials
 from tests.service.servers import forked_server
 from tests.service.town import API, COUNT, fresh_database, write_policy
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 ANALYSTS = 50 if SCALE >= 1 else 20
 ASKED = 0.3

@@ -14,7 +14,7 @@ from chronodp.service.tokens import check_token
 from tests.service.town import API, COUNT, House, write_policy
 from tests.service.visiting import HOSTILE, Visit, Visits, faults, furnished_house
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -159,7 +159,7 @@ def test_a_question_finds_keys_and_shows_them_with_their_bands(house: House) -> 
     assert submit(house, "ana", "two", later)["state"] == "done"
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_no_key_with_enough_people_is_an_empty_table(tmp_path: Path) -> None:
     with open_house(policy_for(tmp_path, people=1), str(tmp_path / "budget.db")) as house:
         job = submit(house, "ana", "one", FOUND)
@@ -318,7 +318,7 @@ def test_a_policy_that_says_nothing_lets_no_keys_be_found(tmp_path: Path) -> Non
     curator.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_reading_and_the_decision_end_at_allowed_moments(dataset: Dataset, tmp_path: Path) -> None:
     moments = [0.0]
 
@@ -365,7 +365,7 @@ DEATHS = (
 SAME_ROWS = DEATHS if SCALE >= 1 else DEATHS[1:2]  # where rows changed, all that is asked of those that did not
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("point", "state", "changed"), [*((*death, True) for death in DEATHS), *((*death, False) for death in SAME_ROWS)]
 )
@@ -408,7 +408,7 @@ def nonces(curator: Curator) -> list[Any]:
         return [row[0] for row in transaction.run("SELECT chosen FROM choices WHERE chosen IS NOT NULL")]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_key_is_told_where_something_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

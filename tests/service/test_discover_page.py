@@ -12,7 +12,7 @@ from tests.service.test_discover import ODD, policy_for
 from tests.service.town import House, open_house
 from tests.service.visiting import HOSTILE, Visits, faults
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -113,7 +113,7 @@ def wait_until_ended(lines: list[socket.socket], *, but: int) -> None:
         assert time.monotonic() < until
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize("addresses", [1, 520])
 def test_half_sent_heads_keep_nobody_out(tmp_path: Path, addresses: int) -> None:
     with open_edge(tmp_path) as house, ExitStack() as lines:
@@ -128,7 +128,7 @@ def test_half_sent_heads_keep_nobody_out(tmp_path: Path, addresses: int) -> None
         assert httpx.get(f"{url}{API}/health").status_code == 200
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_strangers_body_is_refused_unread(house: House) -> None:
     for given in ([], ["Authorization: Bearer cdp_0011223344ff_x"], ["Cookie: chronodp_session=x"]):
         for length in ("Content-Length: 1048576", "Transfer-Encoding: chunked"):
@@ -140,7 +140,7 @@ def test_a_strangers_body_is_refused_unread(house: House) -> None:
             assert json.loads(body)["error"]["kind"] == "not_signed_in"
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_limits_of_time(tmp_path: Path) -> None:
     with open_edge(tmp_path, head=0.3, body=0.3) as house, ExitStack() as lines:
         half, silent, body, reader = (lines.enter_context(connect(house, buffer=4096)) for _ in range(4))
@@ -160,7 +160,7 @@ def test_limits_of_time(tmp_path: Path) -> None:
         wait_until_ended([reader], but=0)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_head_in_many_pieces_is_dropped(house: House) -> None:
     with connect(house) as line:
         line.sendall(HALF)
@@ -172,7 +172,7 @@ def test_a_head_in_many_pieces_is_dropped(house: House) -> None:
         assert time.monotonic() < until
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_who_is_known_may_be_idle_and_strangers_may_not(tmp_path: Path) -> None:
     with open_edge(tmp_path, head=1.0) as house, ExitStack() as lines:
         known, stranger = (lines.enter_context(connect(house)) for _ in range(2))
@@ -189,7 +189,7 @@ def test_who_is_known_may_be_idle_and_strangers_may_not(tmp_path: Path) -> None:
         assert everything(known).startswith(b"HTTP/1.1 401 ")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_one_address_and_one_token_hold_so_many_connections(tmp_path: Path) -> None:
     with open_edge(tmp_path, per_caller=4, connections=12) as house, ExitStack() as lines:
         mine = []
@@ -213,7 +213,7 @@ def test_no_other_loop_is_taken_though_one_is_installed() -> None:
     assert factory.__module__.startswith("asyncio.")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_strangers_sign_in_with_little_and_call_seldom(tmp_path: Path) -> None:
     with open_edge(tmp_path, strangers=3.0) as house:
         large = house.http.post(f"{API}/session", json={"token": "x" * 2000})
@@ -236,7 +236,7 @@ def test_strangers_sign_in_with_little_and_call_seldom(tmp_path: Path) -> None:
         assert [house.get("ana", "/me").status_code for _ in range(20)] == [200] * 20
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_declared_proxy_says_who_calls(tmp_path: Path) -> None:
     with open_edge(tmp_path, strangers=1.0, proxies=["127.0.0.1"]) as house:
 
@@ -258,7 +258,7 @@ def test_a_declared_proxy_says_who_calls(tmp_path: Path) -> None:
         assert "strict-transport-security" in answer.headers
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_declared_proxy_may_send_on_after_a_refusal_for_a_while(tmp_path: Path) -> None:
     """Reset under the answer, it would tell its caller of a bad gateway."""
     with open_edge(tmp_path, proxies=["127.0.0.1"], head=1.0) as house, ExitStack() as lines:
@@ -271,7 +271,7 @@ def test_a_declared_proxy_may_send_on_after_a_refusal_for_a_while(tmp_path: Path
             wait_until_cut(line)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_stalled_handshakes_count_and_end(tmp_path: Path) -> None:
     with open_edge(tmp_path, tls=True, head=0.5, connections=16) as house, ExitStack() as lines:
         assert house.get("ana", "/me").status_code == 200
@@ -282,7 +282,7 @@ def test_stalled_handshakes_count_and_end(tmp_path: Path) -> None:
         assert house.post("ana", "/datasets/meters/plan", SUM).status_code == 200
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n"])
 def test_what_is_no_http_is_refused_in_the_one_shape(house: House, text: bytes) -> None:
     with connect(house) as line:

@@ -53,7 +53,7 @@ def test_what_the_policy_does_not_name_is_not_typed(house: House) -> None:
         assert f"does not allow {next(iter(asked))} with column kwh" in answer.json()["error"]["message"], asked
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_what_the_policy_names_may(open_minded: House) -> None:
     home = open_minded.curator.policy.datasets["meters"]
     columns = {"step": "FLOOR(kwh)", "cold": "CASE WHEN region = 'north' THEN 'yes' ELSE 'no' END"}
@@ -77,7 +77,7 @@ def test_what_the_policy_names_may(open_minded: House) -> None:
             far.count().where("kwh > (SELECT 1)").plan(epsilon=0.5)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_sizes_that_nobody_declared_are_refused(tmp_path: Path) -> None:
     path = rewritten(tmp_path, f"least_group = 15\n{ALLOWED}")
     with open_house(path, str(tmp_path / "budget.db")) as house, client_of(house, "ana") as client:

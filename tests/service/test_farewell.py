@@ -107,7 +107,7 @@ def test_a_long_answer_is_not_kept() -> None:
     talk(said)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_proxy_that_is_gone_is_no_failure() -> None:
     async def run() -> None:
         lost = asyncio.Event()

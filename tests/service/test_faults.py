@@ -189,7 +189,7 @@ class _Killed(BaseException):
     """What a kill looks like from inside: nothing after it runs."""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_workers_that_die_hold_nothing_until_several_were_lost_in_a_row(tmp_path: Path) -> None:
     curator = started(write_policy(tmp_path, lease=600.0))
     runner = Runner(curator, pace=Unpaced())

@@ -206,7 +206,7 @@ def test_a_found_clip_stays_within_the_widest_whatever_is_chosen(tmp_path: Path)
     curator.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_reading_ends_at_an_allowed_moment(tmp_path: Path) -> None:
     moments = [0.0]
 
@@ -254,7 +254,7 @@ DEATHS = (
 SAME_ROWS = DEATHS if SCALE >= 1 else DEATHS[2:3]  # where rows changed, all that is asked of those that did not
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("point", "times", "state", "changed"),
     [*((*death, True) for death in DEATHS), *((*death, False) for death in SAME_ROWS)],
@@ -302,7 +302,7 @@ def choices(curator: Curator) -> list[Any]:
         ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_table_that_is_away_for_a_while_costs_nothing_twice(tmp_path: Path) -> None:
     policy = read_policy(policy_for(tmp_path, lease=600.0))
     curator = Curator(policy, str(tmp_path / "budget.db"))
@@ -337,7 +337,7 @@ def test_a_table_that_is_away_for_a_while_costs_nothing_twice(tmp_path: Path) ->
     curator.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_figure_of_a_release_covers_what_was_cut(tmp_path: Path) -> None:
     policy = read_policy(policy_for(tmp_path))
     curator = Curator(policy, str(tmp_path / "budget.db"))

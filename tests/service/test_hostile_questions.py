@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.conftest import SCALE
 from tests.service.town import API, House, open_house, write_policy
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 NAMES = [
     "self",

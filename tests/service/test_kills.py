@@ -21,15 +21,15 @@ from chronodp.service.question import QueryRequest
 from chronodp.service.runner import Runner
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.service.servers import forked_server
 from tests.service.town import API, COUNT, SUM, fresh_database, write_policy
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 
-def workers_of(process: warm.Program) -> list[int]:
+def workers_of(process: forkserver.Program) -> list[int]:
     """The processes that answer: children of the one that was started."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii")
     return [int(child) for child in children.split()]

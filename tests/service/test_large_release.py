@@ -12,7 +12,7 @@ import chronodp as cdp
 from chronodp.errors import ChronodpError
 from tests.service.town import API, open_house, write_policy
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 MINUTES = 1_051_200
 
 

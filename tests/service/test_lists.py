@@ -73,7 +73,7 @@ def open_town(folder: Path, ledger: str, size: Size) -> Iterator[Town]:
     curator.close()
 
 
-@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.processes)])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def town(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     folder = tmp_path_factory.mktemp("town")
     postgres = request.param == "postgres"
@@ -81,7 +81,7 @@ def town(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     yield from open_town(folder, ledger, SMALL)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_analyst_sees_her_few_releases_among_many_of_others(town: Town) -> None:
     for path in (f"/datasets/{LARGE}/releases", "/releases"):
         found = [line for line in town.walk("ana", path, limit=50) if line["dataset"] == LARGE]
@@ -221,7 +221,7 @@ ROUTES = (
 )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_statements_do_not_grow_with_datasets_jobs_or_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
     run = _SQLiteTransaction.run

@@ -13,7 +13,7 @@ from playwright.sync_api import Route
 from tests.service.town import API, House
 from tests.service.visiting import VIEWS, Visit, Visits, furnished_house
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 _STEPS = (
     {"step": 1, "kind": "value", "period": 0, "values": [5.0], "half_width": None},

@@ -23,7 +23,7 @@ from tests.conftest import SCALE
 from tests.service.town import API, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 _DROP = """([data, name]) => {
     const files = new DataTransfer();

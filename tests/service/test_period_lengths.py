@@ -252,7 +252,7 @@ def test_people_who_are_seldom_there_make_smaller_numbers(policy_of: Any) -> Non
     assert declared_scale(filtered.policy.datasets["meters"], plan(filtered, where="kwh > 1")) is None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_sums_of_the_town_for_newcomers_hold_the_truth_in_every_length(tmp_path: Path) -> None:
     # A fifth of the households that the demonstration has: what clips cut off grows with them, and noise does not.
     few, times = 1000, 5

@@ -8,7 +8,7 @@ import pytest
 
 from tests.service.town import COUNT, SUM, House, open_house, write_policy
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 
 def _quote(house: House, who: str, request: str, question: object = SUM, *, fresh: bool = False) -> dict[str, object]:

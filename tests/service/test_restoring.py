@@ -31,7 +31,7 @@ def release(house: House, request: str, question: object) -> str:
     return str(house.get("ana", f"/datasets/meters/releases/{job['release']}").json()["release"])
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_backup_goes_on_where_it_was_made(tmp_path: Path) -> None:
     ledger, copy, policy = tmp_path / "budget.db", tmp_path / "copy.db", write_policy(tmp_path)
     with open_house(policy, str(ledger)) as house:
@@ -49,7 +49,7 @@ def test_a_backup_goes_on_where_it_was_made(tmp_path: Path) -> None:
         release(house, "second", COUNT)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_an_old_backup_is_noticed_before_anything_is_spent_twice(tmp_path: Path) -> None:
     ledger, copy, policy = tmp_path / "budget.db", tmp_path / "copy.db", write_policy(tmp_path)
     with open_house(policy, str(ledger)) as house:
@@ -63,7 +63,7 @@ def test_an_old_backup_is_noticed_before_anything_is_spent_twice(tmp_path: Path)
         Curator(read_policy(policy), str(ledger))
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_an_old_backup_with_its_keys_is_noticed_by_the_witness_alone(tmp_path: Path) -> None:
     ledger, copy, policy = tmp_path / "budget.db", tmp_path / "copy.db", write_policy(tmp_path)
     with open_house(policy, str(ledger)) as house:
@@ -89,7 +89,7 @@ def test_an_old_backup_with_its_keys_is_noticed_by_the_witness_alone(tmp_path: P
     careless.close()
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_witness_that_0_1_0_wrote_is_believed(tmp_path: Path) -> None:
     ledger, policy = tmp_path / "budget.db", write_policy(tmp_path)
     with open_house(policy, str(ledger)) as house:

@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import SCALE
 from tests.service.town import COUNT, ROOT, SUM, House, open_house, write_policy
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 

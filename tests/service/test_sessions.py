@@ -59,7 +59,7 @@ def test_a_revoked_token_ends_its_sessions(house: House) -> None:
     assert house.http.post(f"{API}/session", json={"token": house.tokens["ben"]}).status_code == 401
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_under_tls_the_cookie_is_secure_and_the_browser_is_told_to_stay(tmp_path: Path) -> None:
     with open_house(write_policy(tmp_path), str(tmp_path / "budget.db"), tls=True) as house:
         answer, _ = sign_in(house, "ana")

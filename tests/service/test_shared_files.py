@@ -137,7 +137,7 @@ def test_nor_are_names_that_nobody_looked_up(names: list[list[str]]) -> None:
             assert (first, second) in found
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_of_ten_thousand_files_hardly_two_are_compared() -> None:
     listed = [by_name(f"/data/d{number:05d}/*.parquet") for number in range(5000)]
     listed += [by_name(f"/data/one/d{number:05d}-*.parquet") for number in range(5000)]

@@ -112,7 +112,7 @@ def alike(first: list[float], second: list[float]) -> float:
     return float(mannwhitneyu(first, second, method="exact" if len(first) <= 30 else "asymptotic").pvalue)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow_disk")
 def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: Trials) -> None:
     with two_tables(tmp_path, Pace(FLOOR, FLOOR), people=10_000) as house:
@@ -130,7 +130,7 @@ def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: 
     assert alike(issued["meters"], issued["empty"]) > FALSE_ALARM, issued
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow_disk")
 def test_the_same_test_notices_a_service_that_does_not_pace(tmp_path: Path) -> None:
     times: dict[str, list[float]] = {"meters": [], "empty": []}

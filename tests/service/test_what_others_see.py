@@ -16,7 +16,7 @@ import chronodp as cdp
 from chronodp.service.app import make_app
 from tests.service.town import API, House, open_house, write_policy
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 BENS = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 2.71828]}, "epsilon": 0.37, "max_periods": 7}
 ANAS = {"measure": {"kind": "count"}, "epsilon": 0.25, "delta": 1e-7}

@@ -231,7 +231,7 @@ def noisy_numbers(wanted: Wanted, count: int, *, factor: float = 1.0, delta: flo
 
 
 @pytest.mark.parametrize(("wanted", "delta"), [(OnlyHarmonics(1), 0.0), (WholeSpectrum(), 1e-5)], ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_noise_has_the_stated_deviation(wanted: Wanted, delta: float, trials: Trials) -> None:
     count = trials(100_000, least=6_000)
 
@@ -272,7 +272,7 @@ COVERED = [(Lowest(5), 0.0, 0.9), (Lowest(5), 0.0, 0.5), (Lowest(12), 1e-5, 0.9)
 
 
 @pytest.mark.parametrize(("wanted", "delta", "level"), COVERED if SCALE >= 1 else COVERED[1:], ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_intervals_cover(wanted: Wanted, delta: float, level: float, ledger: cdp.Ledger, trials: Trials) -> None:
     series = np.random.default_rng(3).uniform(0, 5, size=32)
     plan = Spectrum(series, change=0.2, unit=cdp.Event()).plan(wanted, epsilon=1.0, delta=delta)
@@ -307,7 +307,7 @@ def coarse(wanted: Wanted) -> Any:
 
 
 @pytest.mark.parametrize("wanted", [OnlyHarmonics(1), OnlyHarmonics(0), OnlyHarmonics(2)], ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_outcome_of_a_small_spectrum(wanted: Wanted) -> None:
     design = coarse(wanted)
     exact = functools.cache(lambda values: exact_of(design, np.array(values), progress=quiet))  # no draw in it
@@ -321,7 +321,7 @@ def test_every_outcome_of_a_small_spectrum(wanted: Wanted) -> None:
     assert finding.epsilon > 1.0  # and the noise is not idle
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rounding_never_moves_neighbours_farther_than_stated() -> None:
     generator = np.random.default_rng(4)
     for wanted in (OnlyHarmonics(5), Lowest(6), Lowest(26), Strongest(3, 20)):

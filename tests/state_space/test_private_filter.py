@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.state_space.systems import drawn, scalar, thermal
 
@@ -145,7 +145,7 @@ def coarse(clip: float | None) -> Any:
 
 
 @pytest.mark.parametrize("clip", [None, 1.0])
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_outcome_of_two_steps(clip: float | None) -> None:
     design = coarse(clip)
     prior = first_belief(design.model, added=design.added)
@@ -172,7 +172,7 @@ def test_noise_on_the_measurement_is_noise_on_the_innovation_in_a_closed_loop() 
 
 
 @pytest.mark.parametrize("name", ["scalar", "thermal"])
-@pytest.mark.long
+@pytest.mark.slow
 def test_simulated_error_is_the_predicted_one(name: str, golden: Any) -> None:
     model = scalar() if name == "scalar" else thermal(golden("applications/kalman.json"))
     design = design_filter(model, change=0.5, unit=cdp.Event(), epsilon=1.0, delta=1e-5)
@@ -192,7 +192,7 @@ def test_the_gain_made_for_the_noise_is_the_best_of_all_gains() -> None:
         assert error_with_gain(model, best.gain * factor, added=added)[0, 0] > best.posterior[0, 0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_clipping_is_optimistic_and_says_so(golden: Any, trials: Trials) -> None:
     known = golden("applications/kalman.json")
     model = thermal(known)
@@ -287,14 +287,14 @@ while True:
 """
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(
     ledger: cdp.Ledger, tmp_path: Path, trials: Trials
 ) -> None:
     chance = np.random.default_rng()
     announced: dict[int, float] = {}
     for _ in range(trials(100, least=3)):
-        process = warm.start("-c", VICTIM, str(tmp_path / "budget.db"))
+        process = forkserver.start("-c", VICTIM, str(tmp_path / "budget.db"))
         assert process.stdout.readline().split()[:1] == ["ready"]
         lines = [process.stdout.readline() for _ in range(int(chance.integers(0, 6)))]
         time.sleep(float(chance.uniform(0.0, 0.02)))

@@ -114,7 +114,7 @@ def orders(permutations: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.bincount(permutations @ 4 ** np.arange(permutations.shape[1]), minlength=256)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_permutations_are_uniform_and_the_naive_shuffle_is_not(trials: Trials) -> None:
     rows = trials(1_000_000, least=100_000)
     entropy: KeystreamEntropy = secure()

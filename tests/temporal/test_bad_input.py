@@ -126,7 +126,7 @@ def test_an_epsilon_of_nothing_shuffles_evenly() -> None:
     assert Backward(4, 0.0).expected.displacement == 1.5
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [44.0, 1e3, 4e59])
 def test_a_huge_epsilon_changes_nothing_and_overflows_nowhere(epsilon: float) -> None:
     for kind in KINDS:

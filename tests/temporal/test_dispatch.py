@@ -44,7 +44,7 @@ def test_golden_probabilities_as_exact_fractions(golden: Any) -> None:
         assert np.allclose(dispatch_probabilities(10, threshold), [float(part) for part in wanted], rtol=1e-14, atol=0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_probabilities_are_exact_to_a_window_of_a_thousand() -> None:
     window: int
     threshold: int

@@ -51,7 +51,7 @@ def largest_possible_loss(finding: Finding) -> float:
     return max(ratios)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("block", "epsilon"),
     [
@@ -70,7 +70,7 @@ def test_block_shuffle_has_exactly_its_odds(block: int, epsilon: float) -> None:
     assert mechanism.loss == pytest.approx(finding.epsilon, abs=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_block_of_six_by_the_law_of_its_orders() -> None:
     block = 6
     mechanism = BlockShuffle(block, 1.3)
@@ -86,7 +86,7 @@ def test_a_block_of_six_by_the_law_of_its_orders() -> None:
     assert finding.epsilon == pytest.approx(1.3, abs=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values", [(0, 0, 1), (0, 1, 0, 1), (2, 2, 2, 1), (0, 1, 1, 2, 2), ("a", "b", "a", "c"), (1.0, math.nan, math.nan)]
 )
@@ -97,7 +97,7 @@ def test_ties_only_help(values: Series) -> None:
 
 
 @pytest.mark.parametrize(("block", "length"), [(4, 6), (3, 8), (6, 4), *([(5, 7)] if SCALE >= 1 else [])])
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_partial_block_is_a_block(block: int, length: int) -> None:
     mechanism = BlockShuffle(block, 1.3)
     finding = examine(of(mechanism), inside_blocks(tuple(range(length)), block))
@@ -154,7 +154,7 @@ def test_channels_move_together_and_people_apart() -> None:
 
 
 @pytest.mark.parametrize(("distance", "impossible"), [(1, 0.666), (2, 0.793), (3, 0.931)])
-@pytest.mark.long
+@pytest.mark.slow
 def test_backward_is_refuted(distance: int, impossible: float, golden: Any) -> None:
     mechanism = Backward(3, 2.0)
     finding = examine(of(mechanism), [swapped(tuple(range(5 + distance)), 2, 2 + distance)])
@@ -166,7 +166,7 @@ def test_backward_is_refuted(distance: int, impossible: float, golden: Any) -> N
 
 
 @pytest.mark.parametrize(("distance", "impossible"), [(1, 0.621), (2, 0.746)])
-@pytest.mark.long
+@pytest.mark.slow
 def test_forward_is_refuted(distance: int, impossible: float, golden: Any) -> None:
     mechanism = Forward(3, 2.0)
     finding = examine(of(mechanism), [swapped(tuple(range(5 + distance)), 2, 2 + distance)])
@@ -176,7 +176,7 @@ def test_forward_is_refuted(distance: int, impossible: float, golden: Any) -> No
     assert largest_possible_loss(finding) == pytest.approx(1.0 + math.log(2), abs=1e-12)  # ε / 2 + ln 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_forward_exceeds_epsilon_where_it_is_not_refuted() -> None:
     small = examine(of(Forward(3, 0.5)), [swapped(tuple(range(6)), 2, 3)])
     assert largest_possible_loss(small) == pytest.approx(0.25 + math.log(2), abs=1e-12)  # above ε itself
@@ -186,7 +186,7 @@ def test_forward_exceeds_epsilon_where_it_is_not_refuted() -> None:
     ("window", "epsilon", "distance", "impossible", "possible"),
     [(4, 2.2, 1, 0.556, 3), (4, 2.2, 2, 0.778, 3), (3, 0.0, 1, 0.5, 2), (3, 0.0, 2, 1.0, 1)],
 )
-@pytest.mark.long
+@pytest.mark.slow
 def test_threshold_is_refuted(
     window: int, epsilon: float, distance: int, impossible: float, possible: int, golden: Any
 ) -> None:
@@ -217,7 +217,7 @@ def test_the_extended_mechanism_and_longer_windows_by_golden_numbers(golden: Any
         )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_noisy_sort_of_few_values() -> None:
     finding = examine(of(NoisySort(1, 4.0, steps=1)), [((0, 1), (1, 0))])
     assert round(finding.epsilon, 3) == 1.583

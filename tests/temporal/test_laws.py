@@ -99,7 +99,7 @@ def test_noisy_sort_moves_as_expected_and_stays_a_permutation(trials: Trials) ->
     assert blurred.damage.displacement == pytest.approx(8.1, abs=0.1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ties_of_a_stable_sort_tell_more_than_epsilon() -> None:
     assert round(worst_sort(2, 1, 2.0, stable=True), 2) == 1.40
     assert round(worst_sort(2, 1, 2.0, stable=False), 2) == 0.90

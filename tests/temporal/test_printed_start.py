@@ -38,7 +38,7 @@ def listed(window: int, threshold: int, length: int) -> dict[tuple[int, ...], Fr
 
 
 @pytest.mark.parametrize(("window", "threshold", "length"), SMALL)
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_outcome_has_the_probability_that_the_algorithm_gives_it(
     window: int, threshold: int, length: int
 ) -> None:
@@ -66,7 +66,7 @@ def test_as_many_times_stay_empty_as_the_window_is_above_the_threshold() -> None
                 assert np.all((shown - row[shown] >= 0) & (shown - row[shown] < window))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_golden_steps_until_the_threshold(golden: Any, trials: Trials) -> None:
     for name, steps in golden("claims/algorithm1_printed_start.json")["expected_steps"].items():
         window, threshold = map(int, name.split(","))

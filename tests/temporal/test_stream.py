@@ -19,7 +19,7 @@ from chronodp.randomness import Entropy, seeded
 from chronodp.temporal import Backward, BlockShuffle, BlurredStream, DispatchStatement, Forward, Threshold
 from chronodp.temporal.mechanisms import Online
 from chronodp.temporal.online import advance, start
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 
 EVERY: list[Online] = [
@@ -42,7 +42,7 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
         yield opened
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", EVERY, ids=str)
 def test_steps_have_the_law_of_the_finished_series(mechanism: Online) -> None:
     length = 4 if isinstance(mechanism, Threshold) else 5
@@ -136,11 +136,11 @@ def test_channels_and_bad_values(ledger: cdp.Ledger) -> None:
         BlurredStream(BlockShuffle(3, 1.0), ledger=wrong, dataset="watch", name="x")
 
 
-@pytest.mark.processes
+@pytest.mark.kill
 def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(tmp_path: Path, trials: Trials) -> None:
     points = ("step written", "step committed")
     for number in range(trials(40, least=4)):
-        died = warm.run("-m", "tests.temporal.victim", str(tmp_path), points[number % 2], str(3 + number % 5))
+        died = forkserver.run("-m", "tests.temporal.victim", str(tmp_path), points[number % 2], str(3 + number % 5))
         assert died.returncode == -signal.SIGKILL, died.stderr
         told = [json.loads(line) for line in (tmp_path / "told.txt").read_text(encoding="utf-8").splitlines()]
         with cdp.Ledger(tmp_path / "budget.db") as opened:

@@ -244,7 +244,7 @@ def test_a_table_that_grew_inside_a_block_does_not_compose() -> None:
     assert examine(run, [((1, 2, 3), (1, 3, 2))]).epsilon == np.inf
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [2, 3] if SCALE >= 1 else [2])
 def test_whole_blocks_released_twice_cost_twice(block: int) -> None:
     def run(values: tuple[int, ...], /, *, entropy: Entropy) -> object:
@@ -265,7 +265,7 @@ def test_whole_blocks_released_twice_cost_twice(block: int) -> None:
     assert compare_outcomes([once]).epsilon == pytest.approx(0.5, abs=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_blocks_lie_at_the_same_times_whatever_the_table_begins_with() -> None:
     first: int
     for first in range(-4, 5):

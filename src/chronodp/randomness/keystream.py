@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from os import urandom
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -83,7 +84,7 @@ class SecureKeystream:
         local = self._local
         left: int = getattr(local, "left", 0)
         if left < 8 * count or getattr(local, "generation", None) != Lineage.generation:
-            local.cipher = counter_mode(os.urandom(32))
+            local.cipher = counter_mode(urandom(32))
             local.generation = Lineage.generation
             left = max(self._bytes_a_key, 8 * count)  # one large call stays under one key
         local.left = left - 8 * count

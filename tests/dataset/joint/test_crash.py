@@ -6,18 +6,18 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests import warm
+from tests import forkserver
 
 import chronodp as cdp
 from chronodp.errors import StreamConflict
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 PAID = {"debit written": 0, "debit committed": 1, "noise drawn": 1, "release written": 1, "release committed": 1}
 
 
 def run(folder: Path, point: str) -> tuple[int, str]:
-    done = warm.run("-m", "tests.dataset.joint.victim", str(folder), point)
+    done = forkserver.run("-m", "tests.dataset.joint.victim", str(folder), point)
     return done.returncode, done.stderr
 
 

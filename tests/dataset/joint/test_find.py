@@ -43,7 +43,7 @@ def planned(queries: Any, **terms: Any) -> PlanTogether:
     return plan_together(queries, **({"epsilon": 1.0, "delta": 1e-6} | terms))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_several_are_to_find_is_found_once_and_paid_once(ledger: cdp.Ledger) -> None:
     queries = four() | {"peaks": load().peak(every="7D"), "weeks": load().total(every="7D")}
     plan = planned(queries)
@@ -84,7 +84,7 @@ def test_the_price_fills_the_guarantee_and_no_more(delta: float, share: float) -
     assert found / whole == pytest.approx(share, rel=1e-4)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_was_drawn_cost_what_the_plan_says(ledger: cdp.Ledger) -> None:
     # Of the released numbers' own sensitivity and noise, whichever bounds were found: not of the plan's words.
     plan = planned(four())
@@ -102,7 +102,7 @@ def test_what_was_drawn_cost_what_the_plan_says(ledger: cdp.Ledger) -> None:
     assert math.hypot(*spent) <= gaussian.mu_for(1.0, 1e-6)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_price_is_the_same_whatever_is_found(ledger: cdp.Ledger) -> None:
     costs = set()
     founds = set()
@@ -115,7 +115,7 @@ def test_the_price_is_the_same_whatever_is_found(ledger: cdp.Ledger) -> None:
     assert len(founds) == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_a_death_after_a_choice_goes_on_with_it(tmp_path: Path, times: int) -> None:
     class Death(BaseException):
@@ -151,7 +151,7 @@ def test_a_death_after_a_choice_goes_on_with_it(tmp_path: Path, times: int) -> N
             planned({"days": load(frame(seed=2)), "signed": other}).release(store, dataset="meters", request="one")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_release_is_saved_and_read_again(ledger: cdp.Ledger, tmp_path: Path) -> None:
     made = planned(four()).release(ledger, dataset="meters", request="one", entropy=seeded(5))
     again = ReleaseTogether.load(made.save(tmp_path / "all.json"))
@@ -159,7 +159,7 @@ def test_a_release_is_saved_and_read_again(ledger: cdp.Ledger, tmp_path: Path) -
     assert again["days"].found == made["days"].found  # type: ignore[union-attr]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_totals_are_read_from_a_series_whose_bounds_are_found(ledger: cdp.Ledger) -> None:
     plan = planned({"days": load(), "weeks": load().total(every="7D")}, weights=(1.0, 1.0))
     assert plan.chosen.sources == {"weeks": "days"}
@@ -177,7 +177,7 @@ def test_a_search_that_is_not_paid_for_is_caught(monkeypatch: pytest.MonkeyPatch
         planned(four("none.csv"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_length_is_found_among_others(ledger: cdp.Ledger) -> None:
     scaled = meters(DATA).sum("kwh", bound=Norm(Find()))
     plan = planned({"people": meters(DATA).count(), "load": scaled})
@@ -224,7 +224,7 @@ def test_what_cannot_be_is_refused_before_anything_is_spent(queries: Any, said: 
         planned(queries)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_bounds_found_alone_are_taken_as_written(ledger: cdp.Ledger) -> None:
     # Also of blocks, whose people are bounded in shorter periods, and of a whole series' length.
     made: Any = load().plan(epsilon=1.0, delta=1e-6).release(ledger, dataset="meters", request="one")

@@ -47,7 +47,7 @@ def both(asked: cdp.TimeSeries, fractions: list[float]) -> dict[str, Any]:
     return {"trips": asked.count(), "length": asked.quantiles("v", fractions, edges=EDGES)}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 @pytest.mark.parametrize("fractions", [[0.5], [0.1, 0.5, 0.9], MANY])
 @pytest.mark.parametrize("unit", [cdp.User(), cdp.User("replace"), cdp.Event()], ids=str)
@@ -69,7 +69,7 @@ def test_errors_fall_as_one_by_the_share(law: Law, fractions: list[float], unit:
             assert basic.epsilon(part.cost, 0.0) <= share
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("law", "delta"), TERMS)
 def test_a_median_and_a_count_at_one_price(law: Law, delta: float, ledger: cdp.Ledger, tmp_path: Path) -> None:
     plan = cdp.plan_together(both(trips(max_periods=4), [0.5]), epsilon=2.0, delta=delta, weights=(1.0, 1.0))
@@ -99,7 +99,7 @@ def test_a_median_and_a_count_at_one_price(law: Law, delta: float, ledger: cdp.L
     verify(made.signed, ledger.public_key, release=made.text)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_histogram_of_quantiles_stands_among_others(ledger: cdp.Ledger) -> None:
     plan = cdp.plan_together(both(trips(), MANY), epsilon=4.0, delta=1e-6)
     made = plan.release(ledger, dataset="d", request="many", entropy=seeded(1))
@@ -108,7 +108,7 @@ def test_a_histogram_of_quantiles_stands_among_others(ledger: cdp.Ledger) -> Non
     assert (frame["lower"] <= frame["value"]).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_quantiles_are_paid_once(ledger: cdp.Ledger) -> None:
     asked = trips().quantiles("v", [0.5], edges=EDGES)
     plan = cdp.plan_together({"a": asked, "b": asked}, epsilon=1.0)
@@ -117,7 +117,7 @@ def test_the_same_quantiles_are_paid_once(ledger: cdp.Ledger) -> None:
     assert made.view("a").to_pandas().equals(made.view("b").to_pandas())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_other_quantiles_do_not_follow(ledger: cdp.Ledger) -> None:
     hours = trips()
     one, other = (hours.quantiles("v", [q], edges=EDGES) for q in (0.5, 0.9))
@@ -132,7 +132,7 @@ def test_other_quantiles_do_not_follow(ledger: cdp.Ledger) -> None:
         made.view("b")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_many_small_histograms_are_packed_together() -> None:
     """Each may list its numbers, and all of them would not fit a row."""
     asked = trips(end="2029-11-01").quantiles("v", MANY, edges=np.linspace(0, 8, 401).tolist())

@@ -87,7 +87,7 @@ def release(plan: PlanTogether, ledger: cdp.Ledger, request: str = "june", **mor
     return plan.release(ledger, dataset="meters", request=request, **more)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_all_kinds_are_paid_once_and_read_apart(ledger: cdp.Ledger, delta: float, tmp_path: Path) -> None:
     plan = cdp.plan_together(six(), epsilon=2.0, delta=delta)
@@ -116,7 +116,7 @@ def _widths(table: pd.DataFrame) -> pd.Series[float]:
     return table["upper"] - table["lower"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_without_noise_every_query_is_what_it_says(ledger: cdp.Ledger) -> None:
     plan = cdp.plan_together(six(), epsilon=2.0, delta=1e-6)
     made = release(plan, ledger, entropy=Silent())
@@ -147,7 +147,7 @@ def test_a_total_that_is_answered_from_the_load_is_its_sum(ledger: cdp.Ledger) -
     assert "free: post-processing" in str(made["total"].certificate)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_request_is_the_same_release(ledger: cdp.Ledger) -> None:
     plan = cdp.plan_together(six(), epsilon=1.0, delta=1e-6)
     first = release(plan, ledger)
@@ -160,7 +160,7 @@ def test_the_same_request_is_the_same_release(ledger: cdp.Ledger) -> None:
         release(cdp.plan_together(six(), epsilon=0.9, delta=1e-6), ledger)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_alert_goes_on_where_it_stood(ledger: cdp.Ledger) -> None:
     made = release(cdp.plan_together(six(), epsilon=4.0), ledger)
     assert made.alerts == ("alarm",)
@@ -225,7 +225,7 @@ def test_parts_belong_to_the_whole_that_was_signed(ledger: cdp.Ledger, tmp_path:
         SpectrumRelease(coefficients.text.replace("[0,1", "[1,0", 1), made.signed, made.text)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_budget_that_renews_is_charged_for_the_days_of_all_parts(tmp_path: Path) -> None:
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("meters", unit=cdp.User(), epsilon=1.0, renews="1D")
@@ -280,7 +280,7 @@ def two_days(visits: tuple[tuple[str, int], ...], thin: float) -> PlanTogether:
     return replace(plan, parts=parts)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("thin", "caught"), [(1.0, False), (0.9, True)])
 def test_the_whole_release_keeps_its_epsilon(thin: float, caught: bool, tmp_path: Path) -> None:
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
@@ -297,7 +297,7 @@ def test_the_whole_release_keeps_its_epsilon(thin: float, caught: bool, tmp_path
     assert finding.epsilon > 35.9
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_seeded_release_can_be_repeated_and_says_so(tmp_path: Path) -> None:
     with cdp.Ledger(tmp_path / "one.db") as ledger:
         ledger.open("meters", unit=cdp.User(), epsilon=4.0)

@@ -96,7 +96,7 @@ def searched(errors: list[float], law: Law, whole: float) -> float:
     return math.exp(min(minimize(of, one, method="BFGS", options={"gtol": 1e-10}).fun for one in start))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_search_finds_a_better_split(trials: Trials) -> None:
     chance = np.random.default_rng(2026)
     for _ in trials.some(range(500), 40):

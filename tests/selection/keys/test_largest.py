@@ -88,7 +88,7 @@ def test_worst_of_small_tables_is_delta_over_one_more(subtests: pytest.Subtests)
             assert found == pytest.approx(case["worst_delta"], rel=1e-4)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WANTED["enumeration"], ids=str)
 def test_worst_of_all_tables_is_delta_over_one_more(case: dict[str, Any]) -> None:
     peel = Peel(case["eps"], case["delta"], case["k"], case["kbar"])

@@ -131,7 +131,7 @@ def both(first: Outcomes, second: Outcomes) -> Outcomes:
     return Outcomes(joint, whole - sum(joint.values()), whole)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("most", "replace"), list(itertools.product((1, 2), (False, True))) if SCALE >= 1 else [(1, False), (2, True)]
 )
@@ -158,7 +158,7 @@ def test_every_outcome_of_every_small_table(most: int, replace: bool) -> None:
     assert rule.lone(noise) == pytest.approx(1 - (1 - lone) ** most, rel=0.2 if replace else 1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "least"),
     [
@@ -174,7 +174,7 @@ def test_what_is_not_free_has_this_true_delta(name: str, least: float) -> None:
     assert examine(mutant.broken, mutant.neighbours).delta(mutant.epsilon)[0] >= least > mutant.delta
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_each_of_365_days_not_added_up_has_this_true_delta() -> None:
     from chronodp.accounting import gaussian
 

@@ -97,7 +97,7 @@ def erfc_between(x: Any) -> Any:
 
 
 # Every third has every number, and every two of them together.
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_lone_key_passes_within_delta_by_interval_arithmetic(subtests: pytest.Subtests) -> None:
     for rule in [*(SHIPPED if SCALE >= 1 else SHIPPED[::3]), Rounds(MU, 4e-7, 50)]:
         with subtests.test(rule=rule):
@@ -119,7 +119,7 @@ def test_a_lone_key_passes_within_delta_by_interval_arithmetic(subtests: pytest.
                 mpmath.iv.prec = before
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_price_is_at_most_mu_in_exact_arithmetic(subtests: pytest.Subtests) -> None:
     for rule in SHIPPED:
         with subtests.test(rule=rule):

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from tests.audit.key_rules import People, Weighted
 from tests.audit.mutants.keys import decide_by_true_weight
-from tests.conftest import SCALE
 
 from chronodp.selection.keys import Round
 
@@ -70,7 +69,7 @@ def test_a_lone_unit_passes_with_the_stated_probability() -> None:
         assert 1 - SOUND.chances((choice,))[()] <= lone
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_rounds_keep_their_price_on_tables_of_two_people() -> None:
     found, _ = worst(SOUND, (WANTED["eps"],), 2)
     assert found[0] == pytest.approx(WANTED["sound at eps 2.80"]["worst"], rel=1e-10)
@@ -84,8 +83,8 @@ def test_the_worst_table_at_half_the_price_is_the_reference_one() -> None:
     assert found == pytest.approx(WANTED["sound at eps 1.40"]["worst"], rel=1e-10)
 
 
-@pytest.mark.long
-@pytest.mark.skipif(SCALE < 1, reason="tables of two people, and the worst ones, show it; all of them in `make verify`")
+@pytest.mark.slow
+@pytest.mark.stated  # tables of two people, and the worst ones, show it
 def test_two_rounds_keep_their_price_on_all_tables() -> None:
     found, pairs = worst(SOUND, (2.8, 1.4), 4)
     assert pairs == WANTED["sound at eps 2.80"]["pairs"]

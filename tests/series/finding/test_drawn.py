@@ -95,7 +95,7 @@ def losses_of(joint: Any) -> int:
     return len(joint.periods) * len(joint.groups) * len(joint.sizes)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_candidate_can_be_drawn(kind: str, trials: Trials) -> None:
     chance, drawn, refused = random.Random(kind), 0, 0

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conftest import Trials
-from tests.covering import in_turn
+from tests.conftest import Trials, in_turn
 from tests.engines.neighbours import neighbour, random_world
 
 import chronodp as cdp
@@ -105,7 +104,7 @@ def about(origin: Any, world: Sequence[Record]) -> Any:
     return replace(origin, data=world)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "unit", "user"), CASES, ids=[name for name, *_ in CASES])
 def test_one_unit_moves_utilities_as_far_as_claimed(
     name: str, unit: RecordUnit, user: str | None, trials: Trials
@@ -129,7 +128,7 @@ def test_one_unit_moves_utilities_as_far_as_claimed(
     assert seen[2] >= 0.25, name
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "unit", "user", "mean_of"), in_turn(CASES, ["rows", "people", "totals"]))
 def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(
     name: str, unit: RecordUnit, user: str | None, mean_of: str, trials: Trials
@@ -201,7 +200,7 @@ def scaled(unit: RecordUnit, **terms: Any) -> Any:
     return query.plan(**({"epsilon": 400.0, "delta": 1e-3} | terms))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 def test_one_person_moves_utilities_of_a_length_as_far_as_claimed(relation: Relation, trials: Trials) -> None:
     unit = cdp.User(relation=relation)
@@ -301,7 +300,7 @@ def _moved(joint: Any, plan: FindPlan, *, enough: float = math.inf) -> float:
     return worst
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_losses_without_a_cap_are_noticed() -> None:
     plan = planned([], cdp.User(), "who")
     joint = plan.design.joint(0, 2)
@@ -309,7 +308,7 @@ def test_losses_without_a_cap_are_noticed() -> None:
     assert _moved(_Without(joint, cap=2**50, top=2**51), plan, enough=2) > 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_cap_that_follows_the_candidate_is_noticed() -> None:
     plan = planned([], cdp.User(), "who")
     joint = plan.design.joint(0, 2)

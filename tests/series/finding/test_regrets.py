@@ -62,7 +62,7 @@ def regret(outcomes: list[Outcome], best: float) -> float:
     return float(np.sqrt((kept * squares).sum() / kept.sum())) / best
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @with_flights
 @pytest.mark.parametrize("table", TABLES)
 def test_errors_in_hindsight_are_those_of_the_reference(table: str) -> None:
@@ -77,7 +77,7 @@ def test_errors_in_hindsight_are_those_of_the_reference(table: str) -> None:
 
 
 @with_flights
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 def test_regrets_are_near_those_of_the_reference(table: str) -> None:
     row, crowd = ROWS[table], flown(table)
@@ -90,7 +90,7 @@ def test_regrets_are_near_those_of_the_reference(table: str) -> None:
         assert norms < 0.85
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_people_much_larger_than_others_are_seen() -> None:
     rng = np.random.default_rng(20261117)
     sizes = np.where(rng.random((5000, 1)) < 0.05, 20, 1) * rng.gamma(4, 0.25, (5000, 30))

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests import warm
+from tests import forkserver
 from tests.conftest import Trials
 from tests.ledger.conftest import fresh_database
 from tests.series.key_streams.victim import HORIZON, LOOKS, as_line, pairs_of
@@ -17,7 +17,7 @@ from chronodp import Ledger, User
 from chronodp.randomness import seeded
 from chronodp.series.key_streams import KeyStream
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.kill
 
 POINTS = ("step written", "step committed", "step marked")
 
@@ -51,14 +51,14 @@ def test_a_killed_stream_tells_the_same_keys_at_the_same_steps(address: str, tmp
         opened(ledger)
     chance = random.Random(2)
     for number in range(trials(30, least=len(POINTS) + 1)):
-        died = warm.run(
+        died = forkserver.run(
             *("-m", "tests.series.key_streams.victim", address, str(tmp_path)),
             *(POINTS[number % len(POINTS)], str(chance.randint(1, 3))),
         )
         assert died.returncode in (-signal.SIGKILL, 0), died.stderr
         if not died.returncode:
             break
-    last = warm.run("-m", "tests.series.key_streams.victim", address, str(tmp_path), "", "0")
+    last = forkserver.run("-m", "tests.series.key_streams.victim", address, str(tmp_path), "", "0")
     assert last.returncode == 0, last.stderr
     with Ledger(tmp_path / "unbroken.db") as whole:
         live = opened(whole)

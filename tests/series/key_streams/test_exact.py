@@ -124,7 +124,7 @@ def neighbours(most: int) -> list[tuple[Counts, Counts]]:
     return pairs
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_worst_of_all_small_streams_is_the_lone_key(trials: Trials) -> None:
     stated = EXACT["delta_sel"]
     crossed = np.any(TOTALS.T + UNIT >= THRESHOLDS, axis=1)
@@ -137,7 +137,7 @@ def test_the_worst_of_all_small_streams_is_the_lone_key(trials: Trials) -> None:
         assert delta(one, other, told_at)[0] <= stated + 1e-12, (one, other)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_looking_only_at_keys_with_new_records_is_caught() -> None:
     low, high = delta((4, 4, 0), (4, 4, 1), told_if_new)
     assert low > 10 * EXACT["delta_sel"]

@@ -78,7 +78,7 @@ def test_keys_are_told_with_their_past_and_carried_on(ledger: Ledger) -> None:
         assert np.array_equal(told.half, again.half)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_resumed_stream_tells_what_an_unbroken_one_tells(ledger: Ledger, tmp_path: Path) -> None:
     """Resumed after every step, from rows and secret alone: the same keys, at the same steps, to the last digit."""
     chance = np.random.default_rng(3)
@@ -98,7 +98,7 @@ def test_a_resumed_stream_tells_what_an_unbroken_one_tells(ledger: Ledger, tmp_p
     assert "SEEDED RUN" in str(whole.certificate)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("looks", [2, 12, 52])
 def test_a_path_carried_on_is_the_path_from_the_first_look(looks: int) -> None:
     design = design_key_stream(unit=User(), horizon=looks, looks=looks, max_keys=3, epsilon=1.0, delta=1e-6)
@@ -149,7 +149,7 @@ def changes(one: list[Counter[str]], other: list[Counter[str]]) -> dict[str, lis
     return {key: path for key, path in moved.items() if any(path)}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(records, st.integers(1, 4))
 def test_one_person_moves_each_of_max_keys_keys_once(steps: list[list[tuple[str, str]]], most: int) -> None:
     full, _ = counted(User(), steps, max_keys=most)
@@ -159,7 +159,7 @@ def test_one_person_moves_each_of_max_keys_keys_once(steps: list[list[tuple[str,
     assert all(sorted(path)[-1] == 1 and sum(map(abs, path)) == 1 for path in moved.values())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(records, st.integers(1, 3), st.data())
 def test_one_step_of_a_person_puts_off_at_most_max_groups_meetings(
     steps: list[list[tuple[str, str]]], most: int, data: st.DataObject
@@ -176,7 +176,7 @@ def test_one_step_of_a_person_puts_off_at_most_max_groups_meetings(
         assert [number for number in path if number] in ([1], [1, -1])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(records, st.data())
 def test_one_record_moves_one_key(steps: list[list[tuple[str, str]]], data: st.DataObject) -> None:
     places = [(step, at) for step, pairs in enumerate(steps) for at in range(len(pairs))]
@@ -262,7 +262,7 @@ def test_rows_that_are_gone_are_noticed(ledger: Ledger) -> None:
         KeyStream.resume(ledger, "pages")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_large_steps_are_cut_into_rows() -> None:
     design = design_key_stream(unit=Event(), horizon=1, epsilon=1.0, delta=1e-6)
     holders = Holders(design, SECRET)

@@ -160,7 +160,7 @@ def test_noise_that_begins_when_a_key_is_first_seen_tells_when_that_was() -> Non
     assert excess > 1e4 * trap["claimed"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_twelve_looks_find_what_was_promised_on_a_made_year(trials: Trials) -> None:
     """200,000 people and 84,761 keys; noise is normal, of the design's shape."""
     from benchmarks.key_streams import _design, _found, meetings

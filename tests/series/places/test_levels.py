@@ -33,7 +33,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> cdp.Release:
         return plan.release(ledger, dataset="visits", request="tree", entropy=seeded("levels"), progress=lambda _: None)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_level_is_that_of_the_whole_table(release: cdp.Release) -> None:
     whole, states = release.to_pandas(), release.at_level("state").to_pandas()
     wanted = whole[whole["level"] == "state"].reset_index(drop=True)
@@ -53,7 +53,7 @@ def test_one_level_is_that_of_the_whole_table(release: cdp.Release) -> None:
     assert release.at_level("county").certificate.processing == ("of level county",)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_level_that_is_not_there_is_refused(release: cdp.Release) -> None:
     with pytest.raises(InvalidArgument, match="level must be one of country, state, county; got 'town'"):
         release.at_level("town")
@@ -61,7 +61,7 @@ def test_a_level_that_is_not_there_is_refused(release: cdp.Release) -> None:
         release.at_level("state").at_level("state")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_page_holds_the_upper_levels_and_says_what_it_leaves_out(release: cdp.Release, tmp_path: Path) -> None:
     page = release.report(tmp_path / "tree.html").read_text(encoding="utf-8")
     assert NODES * DAYS > reporting.MOST_ON_PAGE
@@ -93,7 +93,7 @@ def test_what_is_drawn_is_what_was_released(release: cdp.Release) -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_page_without_places_holds_the_first_rows(
     release: cdp.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

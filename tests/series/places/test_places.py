@@ -182,7 +182,7 @@ def test_forged_levels_are_refused() -> None:
             load(text.replace(old, new), type(plan.design))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_hundred_thousand_leaves_make_a_small_plan() -> None:
     rows = [("all of it", f"s{leaf // 100}", f"c{leaf}") for leaf in range(100_000)]
     many = cdp.Places(rows, "country", "state", "county")

@@ -101,7 +101,7 @@ def test_keys_of_several_levels_are_told_apart() -> None:
     assert columns.chosen({"state": "Georgia"})[1].tolist() == [1]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_shares_of_a_state_hold_at_their_level(ledger: cdp.Ledger, trials: Trials) -> None:
     """Fieller's set with the tree's covariance covers as stated; without it, it would be another width."""
     plan = series().count().by(TREE, max_groups=2).plan(epsilon=1.0, delta=1e-6)

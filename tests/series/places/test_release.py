@@ -80,7 +80,7 @@ def test_levels_are_sums_of_the_table_and_add_up(ledger: cdp.Ledger, delta: floa
     assert len(loud) == DAYS * (1 + 3 + 7)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_other_keys_and_bins_stand_beside_places(ledger: cdp.Ledger) -> None:
     query = series(cdp.UserPeriod("1D")).count()
     for index, split in enumerate(
@@ -167,7 +167,7 @@ def test_every_unit_has_its_change(unit: Any, changes: tuple[int, ...], factor: 
         assert size.l1 == table.sensitivities()[0].l1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_focus_moves_error_between_levels() -> None:
     query = series(cdp.UserPeriod("1D")).count()
 
@@ -198,7 +198,7 @@ def draws(design: Design, count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[
     return np.array(found), place_halves(design, one, np.ones(1, np.int64), 0.95)[0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_intervals_cover_at_their_level(trials: Trials, delta: float) -> None:
     """Every node's interval, and the stated deviation; noise scaled by 0.9 is told apart."""

@@ -82,7 +82,7 @@ def test_several_leaves_a_person(row: dict[str, Any]) -> None:
     assert np.sqrt(shape.variances(found)) == pytest.approx(row["sd_by_level_at_mu1"], abs=1e-4)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fanouts", "cells"),
     # Leaves under a node that divide m, or all of them: prices of 0 between levels.

@@ -139,7 +139,7 @@ def under(mu: float, epsilon: float) -> float:
     return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_several_quantiles_cost_one_draw_each() -> None:
     quantiles, way = (0.25, 0.5, 0.75), ByChoice(EM, 1 / 3, 1, 1)
     found, width = worst(way, quantiles, most=4, bins=3)
@@ -195,7 +195,7 @@ def in_order(law: Law, bins: int) -> Law:
     return found
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [EM, PF], ids=str)
 def test_bins_are_drawn_with_the_law_that_was_enumerated(
     mechanism: ExponentialMechanism | PermuteAndFlip, trials: Any

@@ -89,7 +89,7 @@ SHAPES: list[tuple[Along, Any]] = [
 
 @pytest.mark.parametrize(("shape", "law"), SHAPES, ids=str)
 @pytest.mark.parametrize("q", [0.5, 5 / 12])  # at an edge, where it is hardest
-@pytest.mark.long
+@pytest.mark.slow
 def test_intervals_cover(shape: Along, law: Any, q: float, trials: Any) -> None:
     replicas, level, bins = trials(20_000, least=2_000), 0.95, 16
     way = ByHistogram(shape, Noise(law, 4.0, 4.0, 2.0**-10))

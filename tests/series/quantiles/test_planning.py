@@ -108,7 +108,7 @@ def mean_error(bins: int, fractions: tuple[float, ...], epsilon: float, replicas
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 @pytest.mark.parametrize("bins", [200, 2_000])
 @pytest.mark.parametrize("count", [1, 9, 99])
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_plan_errs_little_more_than_the_best_published_way(
     epsilon: float, bins: int, count: int, golden: Any
 ) -> None:
@@ -144,7 +144,7 @@ def ledger(tmp_path: Path) -> cdp.Ledger:
 FINE = np.linspace(0, 8, 401).tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_few_quantiles_are_drawn_bins(people: pandas.DataFrame, ledger: cdp.Ledger, tmp_path: Path) -> None:
     plan = series(people).quantiles("v", [0.1, 0.5, 0.9], edges=FINE).plan(epsilon=4.0)
     assert isinstance(plan, QuantilePlan)
@@ -186,7 +186,7 @@ def till(rows: int, value: float, ledger: cdp.Ledger, request: str, **price: Any
     return plan.release(ledger, dataset="d", request=request, entropy=seeded(request)).to_pandas()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("price", [{"epsilon": 1.0}, {"epsilon": 1.0, "delta": 1e-6}], ids=["pure", "delta"])
 def test_medians_of_a_tie_are_its_bin_and_an_empty_month_says_too_few(
     price: dict[str, float], ledger: cdp.Ledger
@@ -202,7 +202,7 @@ def test_medians_of_a_tie_are_its_bin_and_an_empty_month_says_too_few(
     assert empty.sum() >= 14  # of 20 at .95 each: fewer with probability below 1e-4
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_empty_cell_says_too_few_in_nineteen_of_twenty_draws(trials: Any) -> None:
     draws = trials(20_000, least=4_000)
     for way in (
@@ -232,7 +232,7 @@ def test_edges_as_utility_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (draw_bins(way, (0.5,), counts, 1, seeded("edges")) == 99).mean() < 0.2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_many_quantiles_are_read_from_a_histogram(people: pandas.DataFrame, ledger: cdp.Ledger) -> None:
     many = [round(0.01 * one, 2) for one in range(1, 100)]
     plan = series(people).quantiles("v", many, edges=FINE).plan(epsilon=4.0, delta=1e-6)
@@ -256,7 +256,7 @@ def test_values_on_the_last_edge_are_in_the_last_bin(people: pandas.DataFrame, l
     assert made.to_pandas()["value"].between(4.0, 8.0).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rows_are_weighed(people: pandas.DataFrame, ledger: cdp.Ledger) -> None:
     twice = pandas.concat([people, people])
     plan = series(twice).quantiles("v", [0.5], edges=FINE, of="rows", at_most=2).plan(epsilon=4.0)
@@ -297,7 +297,7 @@ def test_a_question_is_read_back() -> None:
         assert ask_for(measure.to_question()) == measure
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_broken_texts_are_refused(people: pandas.DataFrame, ledger: cdp.Ledger) -> None:
     made = (
         series(people)
@@ -318,7 +318,7 @@ def test_units_of_whole_days(people: pandas.DataFrame) -> None:
     assert plan.design.way == ByChoice(plan.design.way.mechanism, 1.0, 1, 1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_large_histogram_stands_beside_its_text(people: pandas.DataFrame, ledger: cdp.Ledger, tmp_path: Path) -> None:
     many = [round(0.01 * one, 2) for one in range(1, 100)]
     whole = cdp.TimeSeries(

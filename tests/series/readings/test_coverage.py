@@ -80,7 +80,7 @@ NOISES: dict[str, tuple[Law, bool]] = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOISES)
 def test_sets_hold_the_truth_as_often_as_they_say(name: str, trials: Trials) -> None:
     law, white = NOISES[name]

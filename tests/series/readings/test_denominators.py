@@ -12,7 +12,7 @@ from tests.conftest import SCALE, Trials
 
 from chronodp.postprocess import Law
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 FALSE_ALARM = 1e-9
 NAMES = [f"{law}, {shape}" for law, shape in NOISES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.covering import in_turn
+from tests.conftest import in_turn
 from tests.series.readings.worlds import SHAPES, dense, single, source
 
 from chronodp.postprocess import Law
@@ -76,7 +76,7 @@ def test_covariances_are_those_of_the_matrices(shape: str, law: Law, data: st.Da
     assert one.same_as(one).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_kinds_are_the_weights_of_single_draws(data: st.DataObject) -> None:

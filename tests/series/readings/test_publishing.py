@@ -66,7 +66,7 @@ def test_points_and_chance(town: dict[str, cdp.Release]) -> None:
     assert "more than 100 off is at most 10 %" in view.publish(points=100, chance=0.1).certificate.processing[-1]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_shares_noise_is_said_to(town: dict[str, cdp.Release]) -> None:
     release, shared = town["laplace"], "some of these do"
     alone: list[View] = [release.each_period(), release.resample("1W"), release.over(), town["mean"].each_period()]

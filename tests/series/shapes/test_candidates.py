@@ -48,7 +48,7 @@ def white(found: tuple[Candidate, ...]) -> Candidate:
     return next(candidate for candidate in found if isinstance(candidate.shape, White))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 @pytest.mark.parametrize("horizon", [1, 2, 365])
 @pytest.mark.parametrize("workload", EVERY_WORKLOAD, ids=str)
@@ -102,7 +102,7 @@ def test_filters_without_a_bounded_root_still_have_white_noise() -> None:
         assert roots == {SquareRoot(RunningTotal())}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_longer_series_than_the_table_have_endless_buffers() -> None:
     found = candidates(RunningTotal(), 2**20 + 1)
     assert sum(isinstance(candidate.shape, BufferedLinear) for candidate in found) > 10

@@ -228,7 +228,7 @@ def simulated_totals(
 
 
 @pytest.mark.parametrize(("horizon", "shape"), SIMULATED, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_simulated_noise_has_the_stated_error(shape: Shape, horizon: int, trials: Trials) -> None:
     runs = trials(40_000, least=5_000) if horizon == 2**10 else trials(10_000, least=3_000)
     entropy, chance = seeded(7), np.random.default_rng(20_240_607)

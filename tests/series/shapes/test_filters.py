@@ -101,7 +101,7 @@ def test_reciprocals_of_power_series(tail: list[float], terms: int) -> None:
     assert product(series, inverse, terms) == pytest.approx(unit, abs=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("horizon", ["1024", "16384", "131072", "1048576"])
 def test_buffers_have_the_published_error(golden: Any, horizon: str) -> None:
     for name, row in golden("continual/blt.json")[horizon].items():
@@ -116,7 +116,7 @@ def test_buffers_have_the_published_error(golden: Any, horizon: str) -> None:
         assert length * errors.rmse_max == pytest.approx(row["max"], rel=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("horizon", ["1024", "16384", "131072", "1048576"])
 def test_the_shipped_buffers_are_no_worse_than_the_published(golden: Any, horizon: str) -> None:
     published = golden("continual/blt.json")[horizon]
@@ -132,7 +132,7 @@ def test_the_shipped_buffers_are_no_worse_than_the_published(golden: Any, horizo
         assert length * found <= published[name][row.aim] * (1 + 1e-6), name
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_row_of_the_table_falls_and_is_good_where_it_was_tuned() -> None:
     for row, shape in read_table().items():
         if row.kind == "endless":
@@ -169,7 +169,7 @@ def test_the_endless_length_is_the_limit() -> None:
     assert BUFFERS.endless_square() == pytest.approx(float(np.square(BUFFERS.coefficients(40_000)).sum()), rel=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_tuning_reaches_the_published_error_for_many_periods(golden: Any) -> None:
     published = golden("continual/unbounded_multi.json")["multi_participation_n1024"]["k7_b1"]["BLT_opt_d<=3"]
     shape = tune_buffers(1024, 2, periods=7)

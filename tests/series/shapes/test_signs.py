@@ -67,7 +67,7 @@ CASES: list[tuple[Measure, RecordUnit]] = [
 
 
 @pytest.mark.parametrize(("measure", "unit"), CASES, ids=str)
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_unit_changes_a_shaped_series_by_more_than_its_table_says(measure: Measure, unit: RecordUnit) -> None:
     table = Table(measure, unit, HORIZON, max_periods=1 if unit.whole_person else None)
     (stated,) = table.sensitivities(SHAPE)

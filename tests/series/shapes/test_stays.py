@@ -71,7 +71,7 @@ def test_no_two_people_lie_farther_apart(shape: SquareRoot | BufferedLinear) -> 
 
 @pytest.mark.parametrize("length", [1, 2, 4])
 @pytest.mark.parametrize("window", [1, 2, 3])
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_stretch_of_a_person_reaches_farther(length: int, window: int) -> None:
     horizon = 7
     read = range(-(window - 1), horizon)
@@ -163,7 +163,7 @@ def test_other_shapes_are_refused() -> None:
         Differenced("white")  # type: ignore[arg-type]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_majorant_is_concave_and_nowhere_below() -> None:
     chance = np.random.default_rng(5)
     for _ in range(50):

@@ -46,13 +46,13 @@ def refuted(design: WindowedDesign, *pairs: tuple[tuple[float, ...], tuple[float
     return compare_outcomes([(laws[one], laws[two]) for one, two in pairs]).refutes(EPSILON)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [Uniform(), Sample(), BudgetDistribution(), BudgetAbsorption()], ids=str)
 def test_no_outcome_of_three_steps_refutes_epsilon(mechanism: WindowedMechanism) -> None:
     assert not refuted(tiny_windowed(mechanism), *PAIRS)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [Uniform(), Sample(), BudgetAbsorption()], ids=str)
 def test_narrower_noise_is_caught(mechanism: WindowedMechanism) -> None:
     assert refuted(tiny_windowed(mechanism), PAIRS[0], shrink=0.9)

@@ -42,7 +42,7 @@ def rmse(table: pd.DataFrame, name: str, noise: str = "laplace", reading: str = 
 
 
 @pytest.mark.parametrize("case", ["constant", "randwalk_sd5"])
-@pytest.mark.long
+@pytest.mark.slow
 def test_errors_are_the_published_ones(case: str, golden: Any, trials: Trials) -> None:
     known = golden("continual/wevent_d100.json")[f"w40_{case}"]
     table = rehearsed(case, trials(2))
@@ -53,7 +53,7 @@ def test_errors_are_the_published_ones(case: str, golden: Any, trials: Trials) -
     assert rmse(table, "Uniform", "gaussian", "Kalman filter") < 1.02 * known["UniformGauss+Kalman"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_which_mechanism_wins_depends_on_how_the_series_moves(trials: Trials) -> None:
     best = {case: rehearsed(case, trials(2)).iloc[0] for case in examples()}
     assert best["constant"]["mechanism"].startswith(NAMES["Sample"])

@@ -75,7 +75,7 @@ def test_no_window_spends_more_than_there_is(mechanism: WindowedMechanism, windo
             assert rolling(charges, window).max() == design.total
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("window", "known"), [(40, 1.20), (10, 1.45)])
 def test_absorbing_without_giving_up_spends_too_much(window: int, known: float) -> None:
     design = designed(BudgetAbsorption(), window)
@@ -106,7 +106,7 @@ def test_a_state_that_forgot_to_give_up_is_refused() -> None:
         greedy()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [10, 40])
 @pytest.mark.parametrize(("name", "delta"), [("Uniform", 0.0), ("UniformGauss(d=1e-6)", 1e-6), ("Sample", 0.0)])
 def test_errors_are_the_published_ones_without_looking(golden: Any, window: int, name: str, delta: float) -> None:
@@ -122,7 +122,7 @@ def test_errors_are_the_published_ones_without_looking(golden: Any, window: int,
         assert error == pytest.approx(known["rmse"], rel=0.12 if name == "Sample" else 0.05)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [10, 40])
 @pytest.mark.parametrize("name", ["BD", "BA"])
 def test_errors_are_the_published_ones_with_looking(golden: Any, window: int, name: str, trials: Trials) -> None:
@@ -138,7 +138,7 @@ def test_errors_are_the_published_ones_with_looking(golden: Any, window: int, na
         assert np.mean(fresh) == pytest.approx(known["publications"][name], rel=0.1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_looking_pays_with_many_columns() -> None:
     rows = np.repeat(1000.0 + 500.0 * (np.arange(STEPS) // 237 % 2), 100).reshape(STEPS, 100)
     errors = {}
