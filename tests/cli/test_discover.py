@@ -13,19 +13,8 @@ from chronodp.series import Release
 from tests.cli.conftest import run
 
 FLAGS = (
-    *(
-        "views.parquet",
-        "--time",
-        "at",
-        "--user",
-        "who",
-        "--every",
-        "1D",
-        "--start",
-        "2026-01-01",
-        "--end",
-        "2026-01-05",
-    ),
+    *("views.parquet", "--time", "at", "--user", "who"),
+    *("--every", "1D", "--start", "2026-01-01", "--end", "2026-01-05"),
     *("--max-periods", "1", "--count", "--epsilon", "2", "--delta", "1e-6"),
 )
 DISCOVER = ("--discover", "page", "--max-keys", "3")

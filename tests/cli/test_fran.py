@@ -76,20 +76,8 @@ def test_other_ways_of_tuning_and_the_page(monkeypatch: pytest.MonkeyPatch) -> N
     assert found["groups"] == [[0], [1]]
     assert "Parts with noise of their own" in run(*parts)
     ages = ",".join(map(str, found["ages"]))
-    planned = json.loads(
-        run(
-            "fran",
-            "plan",
-            "apart.json",
-            "--query",
-            found["query"],
-            "--ages",
-            ages,
-            "--epsilon",
-            str(found["epsilon"]),
-            "--json",
-        )
-    )
+    price = ("--query", found["query"], "--ages", ages, "--epsilon", str(found["epsilon"]))
+    planned = json.loads(run("fran", "plan", "apart.json", *price, "--json"))
     assert planned["present"]["knows_others"] == pytest.approx(found["leakage"], rel=1e-3)
 
 

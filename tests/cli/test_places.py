@@ -18,19 +18,8 @@ GEO = pd.DataFrame(
     columns=["country", "part", "town"],
 )
 FLAGS = (
-    *(
-        "visits.parquet",
-        "--time",
-        "at",
-        "--user",
-        "who",
-        "--every",
-        "1D",
-        "--start",
-        "2026-01-01",
-        "--end",
-        "2026-01-05",
-    ),
+    *("visits.parquet", "--time", "at", "--user", "who"),
+    *("--every", "1D", "--start", "2026-01-01", "--end", "2026-01-05"),
     *("--unit", "user_period:1D", "--count", "--epsilon", "2", "--delta", "1e-6"),
 )
 PLACES = ("--places", "geo.csv", "--levels", "country,part,town")

@@ -15,6 +15,8 @@ from chronodp.series import ReadingRequest, View, read_view, smooth_view
 from tests.cli.conftest import run
 from tests.series.readings.towns import released, town
 
+MONTH = ("2026-01-05", "2026-02-08")
+
 
 @pytest.fixture
 def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -33,27 +35,12 @@ def test_shares_ratios_and_changes_are_those_of_views() -> None:
     asked = {
         ("--resample", "1W", "--share"): release.resample("1W").share(),
         ("--at", "county=a", "--ratio-at", "county=b"): release.at(county="a").ratio(release.at(county="b")),
-        (
-            "--over-all",
-            "--change",
-            "2026-01-05",
-            "2026-02-08",
-            "--match",
-            "weekday",
-            "--statistic",
-            "median",
-        ): release.over().change(baseline=("2026-01-05", "2026-02-08"), match="weekday", statistic="median"),
-        (
-            "--over",
-            "county",
-            "--rolling",
-            "7",
-            "--change",
-            "2026-01-12",
-            "2026-02-08",
-            "--scale",
-            "index",
-        ): release.over().rolling(7).change(baseline=("2026-01-12", "2026-02-08"), scale="index"),
+        ("--over-all", "--change", *MONTH, "--match", "weekday", "--statistic", "median"): release.over().change(
+            baseline=("2026-01-05", "2026-02-08"), match="weekday", statistic="median"
+        ),
+        ("--over", "county", "--rolling", "7", "--change", "2026-01-12", MONTH[1], "--scale", "index"): release.over()
+        .rolling(7)
+        .change(baseline=("2026-01-12", "2026-02-08"), scale="index"),
         ("--running-total", "--share", "--simultaneous", "--level", "0.9"): release.running_total().share(
             level=0.9, simultaneous=True
         ),

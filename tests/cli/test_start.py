@@ -69,21 +69,8 @@ def test_no_bound_and_no_date_is_suggested(table: str) -> None:
 
 def test_what_does_not_fit_is_asked_again(table: str) -> None:
     wrong = (
-        "when",
-        "at",
-        "who",
-        "1D",
-        "31/01/2026",
-        "2026-01-11",
-        "2026-01-01",
-        "2026-01-21",
-        "sum",
-        "minutes",
-        "many",
-        "50",
-        "5-6",
-        "3,1",
-        "much",
+        *("when", "at", "who", "1D", "31/01/2026", "2026-01-11", "2026-01-01", "2026-01-21"),
+        *("sum", "minutes", "many", "50", "5-6", "3,1", "much"),
     )
     said = start(table, (*wrong, "1", "10", "1,3"))
     assert "one of at, who, minutes" in said

@@ -92,20 +92,8 @@ def test_a_workload_is_released_once(shop: Path) -> None:
 @pytest.mark.usefixtures("shop")
 def test_one_peak_needs_no_workload() -> None:
     flags = ("--time", "at", "--user", "who", "--every", "1h", "--start", "2026-01-01", "--end", "2026-01-05")
-    asked = (
-        "plan",
-        "rows.parquet",
-        *flags,
-        "--max-periods",
-        "96",
-        "--sum",
-        "kwh",
-        "--clip",
-        "0",
-        "3",
-        "--epsilon",
-        "1",
-    )
+    limits = ("--max-periods", "96", "--sum", "kwh", "--clip", "0", "3", "--epsilon", "1")
+    asked = ("plan", "rows.parquet", *flags, *limits)
     assert "the peaks all in all by 12" in " ".join(run(*asked, "--peak", "1D").split())
     assert "the totals all in all by 288" in " ".join(run(*asked, "--total", "1D").split())
 
