@@ -212,7 +212,7 @@ def test_every_key_is_in_the_reference(tmp_path: Path) -> None:
         ] == [], (table, needed)
 
 
-def test_a_policy_of_0_1_0_is_still_read(tmp_path: Path) -> None:
+def test_one_clip_is_that_of_the_datasets_own_periods(tmp_path: Path) -> None:
     path = write_policy(tmp_path)
     path.write_text(path.read_text(encoding="utf-8").replace(CLIPS, "clip = [0.0, 5.0]"), encoding="utf-8")
     policy = read_policy(path)

@@ -89,20 +89,6 @@ def test_an_old_backup_with_its_keys_is_noticed_by_the_witness_alone(tmp_path: P
     careless.close()
 
 
-@pytest.mark.slow
-def test_a_witness_that_0_1_0_wrote_is_believed(tmp_path: Path) -> None:
-    ledger, policy = tmp_path / "budget.db", write_policy(tmp_path)
-    with open_house(policy, str(ledger)) as house:
-        release(house, "first", SUM)
-    for count, fits in ((2, True), (3, False)):  # the whole and the analyst's part
-        (tmp_path / "old").write_text(f"1\n{count}\n", encoding="ascii")
-        if fits:
-            Curator(read_policy(policy), str(ledger), witness=tmp_path / "old").close()
-        else:
-            with pytest.raises(LedgerSetBack, match="it holds 2 charges of all budgets and 3 were made"):
-                Curator(read_policy(policy), str(ledger), witness=tmp_path / "old")
-
-
 def test_streams_have_their_own_witness(tmp_path: Path) -> None:
     ledger, copy = tmp_path / "budget.db", tmp_path / "copy.db"
     witness = FileWitness(tmp_path / "steps.json")
