@@ -301,9 +301,9 @@ def test_rounding_brings_no_two_values_farther_apart(subtests: pytest.Subtests) 
     # Whole numbers turned into floats are rounded; the change must stay the change.
     step, change = 8.0, 1000
     generator = np.random.default_rng(3)
-    values = generator.integers(2**53, 2**57, 2000)
-    moved = np.array([to_quantum(int(value) + change, step) - to_quantum(int(value), step) for value in values])
-    assert moved.max() <= change // 8
+    far = generator.integers(2**53, 2**57, 2000)
+    apart = np.array([to_quantum(int(value) + change, step) - to_quantum(int(value), step) for value in far])
+    assert apart.max() <= change // 8
 
 
 def test_states_that_are_none_are_refused() -> None:
