@@ -27,11 +27,10 @@ from chronodp.engines.lives import Booked, Digests, LifeQuestion, OwnPrice, Paye
 from chronodp.engines.lives_kernel import Kept, keep
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
-from chronodp.engines.partitions import ahead
-from chronodp.engines.people import Crowd, crowds
+from chronodp.engines.people import Crowd, ahead, crowds
 from chronodp.engines.question import TALLIED, Progress, Question
 from chronodp.engines.reading import ReadingCheck
-from chronodp.engines.rows import KEPT, Term, rows_select
+from chronodp.engines.rows import KEPT, Term, rows_select, rows_text
 from chronodp.engines.seeds import person_digest
 from chronodp.engines.session import Session
 from chronodp.engines.sizes import Sizes, SizesQuestion, counted_statement, sizes_statement
@@ -264,12 +263,11 @@ class DuckDB:
     ) -> Iterator[Result]:
         """Yield what is made of some people at a time, of their rows as words and steps for the packed sort."""
         cell_bits = max(1, (question.cells - 1).bit_length())
-        rows = rows_select(question, session.parts).subquery("rows_", copy=False).sql("duckdb", copy=False)
         # Steps are within 32 bits, moved so that none is negative; a plan refuses far fewer cells than 31 bits number.
         word = f"((period * {question.places} + place) << 32) | (steps + {_MIDDLE})"
         people = crowds(
             session,
-            f"(SELECT person, {word} AS row_ FROM {rows})",
+            f"(SELECT person, {word} AS row_ FROM {rows_text(question, session.parts)})",
             digests,
             key=key,
             memory=self.memory // 2,

@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +30,10 @@ from chronodp.engines.question import Progress
 from chronodp.engines.reading import Term
 from chronodp.engines.session import Session
 
-__all__ = ["Crowd", "crowds"]
+__all__ = ["Crowd", "ahead", "crowds"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _ROWS = 2**17  # of the people who are handed over together: what is made of them stays near a processor
 _PEOPLE = 2**11  # whom DuckDB hands over at a time: as many as it computes at a time
@@ -55,11 +61,12 @@ class Crowd:
         """Return the number of the person of each row, above so many bits that are 0."""
         return np.repeat(np.arange(len(self), dtype=np.uint64) << np.uint64(bits), np.diff(self.begins))
 
-    def cut(self) -> Iterator[Crowd]:
-        """Yield the same people in pieces of about `_ROWS` rows; a person with more comes alone."""
+    def cut(self, most: int) -> Iterator[Crowd]:
+        """Yield the same people in pieces of at most so many, and of about `_ROWS` rows; who has more comes alone."""
         first = 0
         while first < len(self):
-            last = max(first + 1, int(np.searchsorted(self.begins, self.begins[first] + _ROWS, side="right")) - 1)
+            full = int(np.searchsorted(self.begins, self.begins[first] + _ROWS, side="right")) - 1
+            last = min(max(first + 1, full), first + most)
             begin, end = self.begins[first], self.begins[last]
             digests = tuple(digest[first:last] for digest in self.digests)
             yield Crowd(self.begins[first : last + 1] - begin, self.rows[begin:end], digests)
@@ -84,6 +91,7 @@ def crowds(
     key: str,
     memory: int,
     folder: str | None,
+    most: int = _ROWS,
     progress: Progress = lambda _: None,
 ) -> Iterator[Crowd]:
     """Yield everyone's rows.
@@ -95,6 +103,7 @@ def crowds(
         key: decides which people are taken together, where not all can be.
         memory: bytes that lists of rows may take.
         folder: where temporary files go.
+        most: how many people may come together.
         progress: told how far DuckDB is.
     """
     named = [term.as_(f"digest_{number}", copy=False).sql("duckdb") for number, term in enumerate(digests)]
@@ -107,10 +116,10 @@ def crowds(
             def tell(done: float, number: int = number) -> None:
                 progress((number + done) / len(tables))
 
-            yield from _taken(session, text, tell)
+            yield from _taken(session, text, most, tell)
 
 
-def _taken(session: Session, text: str, progress: Progress) -> Iterator[Crowd]:
+def _taken(session: Session, text: str, most: int, progress: Progress) -> Iterator[Crowd]:
     """Yield the people of an answer, in pieces of about as many rows."""
     held: list[Crowd] = []
     for batch in session.batches(text, _PEOPLE, progress=progress):
@@ -119,10 +128,10 @@ def _taken(session: Session, text: str, progress: Progress) -> Iterator[Crowd]:
         words = lists.values.to_numpy()[begins[0] : begins[-1]].view(np.uint64)
         held.append(Crowd(begins - begins[0], words, tuple(words_of(column) for column in found)))
         if sum(len(crowd.rows) for crowd in held) >= _ROWS:
-            yield from Crowd.together(held).cut()
+            yield from Crowd.together(held).cut(most)
             held = []
     if held:
-        yield from Crowd.together(held).cut()
+        yield from Crowd.together(held).cut(most)
 
 
 @contextlib.contextmanager
@@ -140,3 +149,15 @@ def _cut(session: Session, rows: str, stretches: int, *, key: str, folder: str |
         )
         files = [exp.Literal.string(str(path / "*.parquet")).sql("duckdb") for path in sorted(Path(place).iterdir())]
         yield [f"read_parquet({path}, hive_partitioning = false)" for path in files]
+
+
+def ahead(items: Iterable[Item], work: Callable[[Item], Result], workers: int) -> Iterator[Result]:
+    """Yield what work makes of items, in order, never more than a few items ahead: others would fill memory."""
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Result]] = deque()
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -42,7 +42,6 @@ class Session:
     ) -> None:
         self._connection, self._source, self._csv = connection, source, csv
         self.parts = tuple(parts)
-        self._unnamed = 0
         connection.execute("; ".join(f"CREATE SEQUENCE {name} MINVALUE 0 START 0" for name in UNREAD.values()))
 
     def run(self, statement: str) -> None:
@@ -105,15 +104,10 @@ class Session:
             table = pyarrow.table({"key": pyarrow.array(grouping.keys, pyarrow.string()), "code": codes})
             self._connection.register(f"keys_{index}", table)
 
-    def note_unnamed(self, rows: int) -> None:
-        """Note how many rows have no person, where these are counted apart from others."""
-        self._unnamed = rows
-
     def unread(self, question: Question, counts: Callable[[Session], bool]) -> str:
         """Return what the owner is told of rows that could not be read so far; ``counts``: whether any row counts."""
         counters = ", ".join(f"nextval('{name}')" for name in UNREAD.values())
         found = dict(zip(UNREAD, self.row(f"SELECT {counters}"), strict=True))
-        found["user"] += self._unnamed
         rows, some = 0, counts(self)
         if any(found.values()) or not some:  # to count lines takes a tenth of reading them
             rows = sum(self.row(f"SELECT count(*) FROM {part.table}")[0] for part in self.parts)
