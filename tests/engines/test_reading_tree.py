@@ -16,7 +16,7 @@ FILES = sorted(
         *(ENGINES / "reading").glob("*.py"),
         *(ENGINES / "spark").glob("*.py"),
         *(ENGINES / f"{name}.py" for name in ("attach", "csv_files", "csv_lines", "embedded", "embedded_keys", "look")),
-        *(ENGINES / f"{name}.py" for name in ("parquet_files", "people_index", "rows", "session", "sources", "tables")),
+        *(ENGINES / f"{name}.py" for name in ("parquet_files", "people", "rows", "session", "sources", "tables")),
         *(ENGINES / f"{name}.py" for name in ("whole_series",)),
     }
 )

@@ -8,28 +8,30 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from chronodp.engines.attach import attached
-from chronodp.engines.choice import Seeds
+from chronodp.engines.choice import seeds_of_none, seeds_of_words
 from chronodp.engines.embedded_keys import Limits, gather_held_keys
+from chronodp.engines.entries import entry_digits
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.kernel import Bounded, bound
-from chronodp.engines.lives import Booked, LifeQuestion, Payers, Tally
+from chronodp.engines.lives import Booked, Digests, LifeQuestion, Payers, Tally
 from chronodp.engines.lives_kernel import Kept, keep
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
-from chronodp.engines.partitions import Partitions, ahead
-from chronodp.engines.people_index import Entries, PeopleIndex
+from chronodp.engines.people import Crowd, ahead, crowds
 from chronodp.engines.question import TALLIED, Progress, Question
 from chronodp.engines.reading import ReadingCheck
-from chronodp.engines.rows import KEPT, rows_select, rows_text
+from chronodp.engines.rows import KEPT, Term, rows_select, rows_text
+from chronodp.engines.seeds import person_digest
 from chronodp.engines.session import Session
 from chronodp.engines.sizes import Sizes, SizesQuestion, counted_statement, sizes_statement
 from chronodp.engines.sources import Source, find_source
@@ -41,9 +43,11 @@ from chronodp.privacy import check_whole
 __all__ = ["DuckDB"]
 
 Result = TypeVar("Result")
-Known = TypeVar("Known")
+Words64 = NDArray[np.uint64]
+Steps = NDArray[np.int32]
+Entries = tuple[Digests, Digests]
 
-_BATCH = 2**20
+_MIDDLE, _HALF = 2**31, np.uint64(32)
 
 _sizes_text, _losses_text = (lru_cache(KEPT)(text) for text in (sizes_statement, losses_statement))
 
@@ -85,7 +89,7 @@ class DuckDB:
         progress = _in_tenths(progress)
 
         def ask(session: Session) -> Totals:
-            if question.user is None or question.norm is not None:
+            if _by_sql(question):
                 return Totals.of_cells(question, session.columns(statement(question, session.parts, key=key)))
             answer = Totals.none(question)
             for part in self._parts(session, question, key, progress):
@@ -223,57 +227,67 @@ class DuckDB:
             return ask(session)
 
     def _parts(self, session: Session, question: Question, key: str, progress: Progress) -> Iterator[Bounded]:
-        """Yield bounded totals, one stretch of people at a time."""
-        return self._stretches(
-            session,
-            question,
-            lambda crowd: crowd.seeds(key if question.chooses else None),
-            lambda words, steps, cell_bits, seeds: bound(words, steps, cell_bits, question, seeds),
-            progress,
-        )
+        """Yield bounded totals, some people at a time."""
+        digests = [person_digest(key)] if question.chooses else []
+
+        def work(crowd: Crowd, words: Words64, steps: Steps, cell_bits: int) -> Bounded:
+            seeds = seeds_of_words(*crowd.digests) if digests else seeds_of_none(len(crowd))
+            return bound(words, steps, cell_bits, question, seeds)
+
+        return self._bounded(session, question, digests, key, work, progress)
 
     def _lives(
         self, session: Session, asked: LifeQuestion, tally: Tally, key: str, progress: Progress
     ) -> Iterator[tuple[Kept, Entries]]:
-        """Yield what counts, one stretch of people at a time, and everyone's entries."""
+        """Yield what counts, some people at a time, and their entries."""
+        digests = [entry_digits(exp.Literal.string(asked.salt), "duckdb")]
+        digests += [person_digest(key)] if asked.chooses else []
 
-        def beside(crowd: PeopleIndex) -> Iterator[tuple[Seeds, Entries]]:
-            return crowd.seeds_and_entries(key if asked.chooses else None, asked.salt)
-
-        def work(
-            words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int, known: tuple[Seeds, Entries]
-        ) -> tuple[Kept, Entries]:
-            seeds, entries = known
+        def work(crowd: Crowd, words: Words64, steps: Steps, cell_bits: int) -> tuple[Kept, Entries]:
+            found, *chosen = crowd.digests
+            seeds = seeds_of_words(*chosen) if chosen else seeds_of_none(len(crowd))
+            entries = found[:, 0], found[:, 1]
             return keep(words, steps, cell_bits, asked, seeds, asked.room(tally, *entries)), entries
 
-        return self._stretches(session, asked.question, beside, work, progress)
+        return self._bounded(session, asked.question, digests, key, work, progress)
 
-    def _stretches(
+    def _bounded(
         self,
         session: Session,
         question: Question,
-        beside: Callable[[PeopleIndex], Iterator[Known]],
-        work: Callable[[NDArray[np.uint64], NDArray[np.int32], int, Known], Result],
+        digests: Sequence[Term],
+        key: str,
+        work: Callable[[Crowd, Words64, Steps, int], Result],
         progress: Progress,
     ) -> Iterator[Result]:
-        """Yield what is made of the rows of each stretch of people, and of what is known of these people beside."""
+        """Yield what is made of some people at a time, of their rows as words and steps for the packed sort."""
         cell_bits = max(1, (question.cells - 1).bit_length())
-        crowd = PeopleIndex.gather(session, question, cell_bits=cell_bits)
-        count = len(crowd.begins)
-        progress(0.1)
-        with Partitions((np.uint64, np.int32), memory=self.memory // 2, folder=self.folder) as store:
-            _collect(session, question, crowd, cell_bits, store, progress)
+        # Steps are within 32 bits, moved so that none is negative; a plan refuses far fewer cells than 31 bits number.
+        word = f"((period * {question.places} + place) << 32) | (steps + {_MIDDLE})"
+        people = crowds(
+            session,
+            f"(SELECT person, {word} AS row_ FROM {rows_text(question, session.parts)})",
+            digests,
+            key=key,
+            memory=self.memory // 2,
+            folder=self.folder,
+            progress=lambda done: progress(0.9 * done),
+        )
 
-            def taken(stretch_and_known: tuple[int, Known]) -> Result:
-                stretch, known = stretch_and_known
-                words, steps = store.take(stretch)
-                words -= np.uint64(int(crowd.begins[stretch]) << cell_bits)
-                return work(words, steps, cell_bits, known)
+        def worked(crowd: Crowd) -> Result:
+            words = crowd.numbered(cell_bits)
+            words |= crowd.rows >> _HALF
+            steps = (crowd.rows.astype(np.uint32) ^ np.uint32(_MIDDLE)).view(np.int32)
+            return work(crowd, words, steps, cell_bits)
 
-            workers = self.threads or os.cpu_count() or 1
-            for number, part in enumerate(ahead(enumerate(beside(crowd)), taken, workers)):
-                progress(0.6 + 0.4 * (number + 1) / count)
-                yield part
+        return ahead(people, worked, self.threads or os.cpu_count() or 1)
+
+
+def _by_sql(question: Question) -> bool:
+    """Whether DuckDB bounds people by itself: as fast as it reads, where nothing is chosen of what they have."""
+    if question.user is None or question.norm is not None:
+        return True
+    return not question.chooses and question.window is None and question.weighed_bins == 1
 
 
 def _in_tenths(progress: Progress) -> Progress:
@@ -297,18 +311,3 @@ def _tally_rows(session: Session, question: Question) -> tuple[int, ...]:
     low, high = question.clip
     clipped = f"greatest(least(steps, {high}), {low})"
     return session.row(f"SELECT count(*), coalesce(sum(steps), 0), coalesce(sum({clipped}), 0) FROM {selected}")
-
-
-def _collect(
-    session: Session, question: Question, crowd: PeopleIndex, cell_bits: int, store: Partitions, progress: Progress
-) -> None:
-    """Read the rows, each as a word of its person and its cell, into their stretches."""
-    cell = f"(period * {question.places} + place)::UBIGINT"
-    rows = rows_text(question, session.parts)
-    query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps FROM {rows} JOIN names ON person = written"
-    bits, done = np.uint64(cell_bits), 0
-    for words, steps in session.numbers(query, _BATCH, rows=crowd.rows):
-        where = crowd.stretches_of((words >> bits).astype(np.int64))
-        store.add(where, words, steps)
-        done += len(words)
-        progress(0.1 + 0.5 * done / crowd.rows)
