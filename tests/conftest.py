@@ -6,7 +6,9 @@ import os
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process a core: threads would only wait
 
+import atexit
 import functools
+import gc
 import hashlib
 import itertools
 import json
@@ -17,7 +19,7 @@ import socket
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -68,6 +70,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return _process_of(nodeid)
 
     return Together(config, log)
+
+
+def pytest_collection() -> None:
+    gc.disable()  # all that is made while tests are found stays until the end
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    atexit.register(gc.unfreeze)  # libraries complain of what is left when Python ends
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in docstrings only in files that have some: a third of the time to find all tests."""
+    found = yield
+    if file_path.suffix == ".py" and b">>> " not in file_path.read_bytes():
+        found = [one for one in found if type(one) is pytest.Module]
+    return found
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
