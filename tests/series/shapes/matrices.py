@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.series.shapes import GroupAlgebra, Shape, Tree, skew_product
+from chronodp.series.shapes import Shape, Tree
 from chronodp.series.workloads import CausalFilter
 
 __all__ = ["lower", "matrix_of", "tree_matrices", "workload_matrix"]
@@ -26,8 +26,6 @@ def matrix_of(shape: Shape, horizon: int) -> Matrix:
     if isinstance(shape, Tree):
         sizes = [shape.arity**level for level in range(shape.levels(horizon))]
         return np.concatenate([np.add.reduceat(unit, np.arange(0, horizon, size)) for size in sizes])
-    if isinstance(shape, GroupAlgebra):
-        return np.concatenate((np.ones((1, horizon)), skew_product(shape.root(horizon), unit)))
     return lower(shape.coefficients(horizon))
 
 
