@@ -27,6 +27,8 @@ from chronodp.series import (
     ask_for,
 )
 from chronodp.series.measures import Asking
+from chronodp.series.measures.choices import mean_of, sum_of
+from chronodp.series.measures.quantiles import quantiles_of
 from chronodp.service import policy
 from chronodp.service.question import QueryRequest
 
@@ -87,11 +89,15 @@ def test_a_question_is_read_as_it_is_written(subtests: pytest.Subtests) -> None:
         RowHistogram("kwh", (0.0, 1.0, 2.5), 5),
         Active("7D"),
         Active("28D", 6),
+        quantiles_of("kwh", (0.1, 0.5), (0.0, 1.0, 2.5)),
+        quantiles_of("kwh", (0.1, 0.5), (0.0, 1.0, 2.5), of="rows", at_most=2),
+        sum_of("kwh", {"north": (-1.0, 2.0), "south": (-2.0, 4.0)}),
+        mean_of("kwh", {"north": (0.0, 2.0), "south": (0.0, 4.0)}, of="rows", at_most=2),
     ]:
         with subtests.test(measure=measure):
             question = measure.to_question()
             assert ask_for(question) == measure
-            assert ("of" in question) == (question["kind"] in ("mean", "histogram"))
+            assert ("of" in question) == (question["kind"] in ("mean", "histogram", "quantiles"))
 
 
 def test_a_mean_says_whose_it_is() -> None:
