@@ -47,51 +47,35 @@ def test_the_next_totals_have_the_same_groups() -> None:
         plan.on([1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize("totals", [[1.0, 2.0], TOTALS[:, :3], TOTALS[None], np.full((3, 4), np.nan), [["a"] * 4]])
-def test_totals_that_do_not_fit_are_refused_without_their_values(totals: object) -> None:
-    with pytest.raises(InvalidArgument, match="totals") as refused:
-        cdp.Aggregate(totals, change=2.0, unit=cdp.User(), max_periods=2, by=KEYS)  # type: ignore[arg-type]
-    assert "nan" not in str(refused.value)
-
-
-def test_what_a_mask_hides_is_not_released() -> None:
-    with pytest.raises(InvalidArgument, match="totals"):
+def test_totals_that_do_not_fit_are_refused_without_their_values(subtests: pytest.Subtests) -> None:
+    for totals in [[1.0, 2.0], TOTALS[:, :3], TOTALS[None], np.full((3, 4), np.nan), [["a"] * 4]]:
+        with subtests.test(totals=totals):
+            with pytest.raises(InvalidArgument, match="totals") as refused:
+                cdp.Aggregate(totals, change=2.0, unit=cdp.User(), max_periods=2, by=KEYS)  # type: ignore[arg-type]
+            assert "nan" not in str(refused.value)
+    with pytest.raises(InvalidArgument, match="totals"):  # what a mask hides is not released
         cdp.Aggregate(np.ma.masked_array([1.0, 7.0], mask=[False, True]), change=1.0, unit=cdp.Event())
 
 
-@pytest.mark.parametrize("name", [None, 3, "", "a\x00"])
-def test_totals_are_called_by_a_word(name: Any) -> None:
-    with pytest.raises(InvalidArgument, match="name must be what the totals are"):
-        cdp.Aggregate([1.0], change=1.0, unit=cdp.Event(), name=name)
-
-
-def test_keys_too_many_for_a_release_are_refused_before_they_are_written_out() -> None:
-    for keys in (range(2**28), range(10**30)):
-        with pytest.raises(InvalidArgument, match="at most 134,217,728; got 'a longer range'"):
-            cdp.Aggregate(TOTALS, change=1.0, unit=cdp.Event(), by={"page": keys})
-
-
-@pytest.mark.parametrize(
-    "by",
-    [
+def test_names_and_keys_that_are_none_are_refused(subtests: pytest.Subtests) -> None:
+    names: list[Any] = [None, 3, "", "a\x00"]
+    for name in names:
+        with subtests.test(name=name), pytest.raises(InvalidArgument, match="name must be what the totals are"):
+            cdp.Aggregate([1.0], change=1.0, unit=cdp.Event(), name=name)
+    keys: list[Any] = [[], ["a", "a"], "ab", cdp.Discover(max_keys=1), 3, np.array(3)]
+    groups: list[Any] = [
         {},
         [("page", ["a"])],
-        {"page": []},
-        {"page": ["a", "a"]},
-        {"page": "ab"},
         {1: ["a"]},
         {None: ["a"]},
         {"": ["a"]},
-        {"page": cdp.Discover(max_keys=1)},
-        {"page": 3},
-        {"page": np.array(3)},
-    ],
-)
-def test_keys_that_are_none_are_refused(by: object) -> None:
-    with pytest.raises(InvalidArgument):
-        cdp.Aggregate(TOTALS, change=2.0, unit=cdp.User(), max_periods=2, by=by)  # type: ignore[arg-type]
-
-
-def test_more_groups_than_there_are() -> None:
-    with pytest.raises(InvalidArgument, match="max_groups"):
+        *({"page": one} for one in keys),
+    ]
+    for by in groups:
+        with subtests.test(by=by), pytest.raises(InvalidArgument):
+            cdp.Aggregate(TOTALS, change=2.0, unit=cdp.User(), max_periods=2, by=by)
+    for many in (range(2**28), range(10**30)):  # refused before they are written out
+        with pytest.raises(InvalidArgument, match="at most 134,217,728; got 'a longer range'"):
+            cdp.Aggregate(TOTALS, change=1.0, unit=cdp.Event(), by={"page": many})
+    with pytest.raises(InvalidArgument, match="max_groups"):  # more than there are
         grouped(5)

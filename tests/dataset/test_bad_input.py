@@ -155,33 +155,35 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", REFUSED)
-def test_is_refused_before_anything_is_spent(name: str, ledger: cdp.Ledger) -> None:
-    make, kind, said = REFUSED[name]
-    before = ledger.status("people")
-    with pytest.raises(kind) as caught:
-        release(ledger, make(), f"refused {name}")
-    assert said in str(caught.value)
-    assert isinstance(caught.value, errors.ChronodpError)
-    shown = "".join(traceback.format_exception_only(caught.value)) + repr(caught.value.__cause__)
-    assert SECRET_NAME not in shown
-    assert str(int(SECRET_VALUE)) not in shown
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
-    after = ledger.status("people")
-    assert (after.charges, after.unreleased) == (before.charges, before.unreleased)
+def test_is_refused_before_anything_is_spent(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
+    for name in [*REFUSED]:
+        with subtests.test(name=name):
+            make, kind, said = REFUSED[name]
+            before = ledger.status("people")
+            with pytest.raises(kind) as caught:
+                release(ledger, make(), f"refused {name}")
+            assert said in str(caught.value)
+            assert isinstance(caught.value, errors.ChronodpError)
+            shown = "".join(traceback.format_exception_only(caught.value)) + repr(caught.value.__cause__)
+            assert SECRET_NAME not in shown
+            assert str(int(SECRET_VALUE)) not in shown
+            assert caught.value.__cause__ is None
+            assert caught.value.__suppress_context__ or caught.value.__context__ is None
+            after = ledger.status("people")
+            assert (after.charges, after.unreleased) == (before.charges, before.unreleased)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [{"epsilon": bad} for bad in (0, -1, float("nan"), "1", None, 1e-12, 1e300)]
-    + [{"epsilon": 1.0, "delta": bad} for bad in (-0.1, 1, 2, float("nan"), "0")]
-    + [{"epsilon": 1.0, "tuned_for": "running totals"}],
-    ids=str,
-)
-def test_parameters_outside_what_is_allowed(parameters: dict[str, Any]) -> None:
-    with pytest.raises(errors.InvalidArgument, match=r"epsilon|delta|tuned_for"):
-        kwh().plan(**parameters)
+def test_parameters_outside_what_is_allowed(subtests: pytest.Subtests) -> None:
+    for parameters in (
+        [{"epsilon": bad} for bad in (0, -1, float("nan"), "1", None, 1e-12, 1e300)]
+        + [{"epsilon": 1.0, "delta": bad} for bad in (-0.1, 1, 2, float("nan"), "0")]
+        + [{"epsilon": 1.0, "tuned_for": "running totals"}]
+    ):
+        with (
+            subtests.test(parameters=parameters),
+            pytest.raises(errors.InvalidArgument, match=r"epsilon|delta|tuned_for"),
+        ):
+            kwh().plan(**parameters)
 
 
 ACCEPTED: dict[str, Callable[[], Any]] = {
@@ -203,12 +205,13 @@ ACCEPTED: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ACCEPTED)
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
-def test_rows_are_dropped_and_the_whole_grid_is_released(name: str, ledger: cdp.Ledger) -> None:
-    made = release(ledger, ACCEPTED[name](), f"accepted {name}")
-    assert len(made.to_pandas()) == HOURS
-    assert np.all(np.isfinite(made.to_pandas()["value"]))
+def test_rows_are_dropped_and_the_whole_grid_is_released(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
+    for name in [*ACCEPTED]:
+        with subtests.test(name=name):
+            made = release(ledger, ACCEPTED[name](), f"accepted {name}")
+            assert len(made.to_pandas()) == HOURS
+            assert np.all(np.isfinite(made.to_pandas()["value"]))
 
 
 @pytest.mark.parametrize("damage", ["half", "junk", "empty", "flipped"])

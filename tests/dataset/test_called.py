@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from tests.conftest import SCALE
 
-import chronodp as cdp
 from chronodp.dataset import TimeSeries
 from chronodp.ledger import Ledger
 from chronodp.privacy import RecordUnit, User, UserPeriod, Window
@@ -66,9 +65,3 @@ def test_no_sentence_of_a_plan_or_its_release_says_people(unit: RecordUnit, tmp_
             for text in (str(plan), repr(plan), str(release), re.sub(r"<[^>]+>", " ", told)):
                 assert "aircraft" in text
                 assert not _WORDS.search(text), _WORDS.search(text)
-
-
-def test_one_is_a_person_where_nothing_is_said() -> None:
-    (plan, *_) = plans(flights(cdp.User()))
-    assert "everything of one person" in str(plan)
-    assert "count of people" in str(plan)

@@ -17,12 +17,9 @@ from chronodp.dataset import Records
 from chronodp.engines import Record, Reference
 from chronodp.errors import InvalidArgument, MissingBound, UnsupportedCost
 from chronodp.postprocess import Growing, RandomWalk
-from chronodp.privacy import decimal_value, dump, load
 from chronodp.randomness import keyed_entropy, seeded
 from chronodp.selection.keys import OptimalRule, Rounds
 from chronodp.series import Discover, DiscoverPlan, Find, Missing, Release, smooth_view
-from chronodp.series.design import Design
-from chronodp.series.discovery import DiscoverDesign
 
 START = int(np.datetime64("2026-01-01T00:00:00", "us").astype(np.int64))
 DAY = 86_400_000_000
@@ -141,9 +138,8 @@ def test_every_unit_has_its_price(
     assert (made.certificate.guarantee.epsilon, made.certificate.guarantee.delta) == (3.0, wanted)
 
 
-@pytest.mark.parametrize(
-    ("unit", "most", "blocks", "replace"),
-    [
+def test_what_one_unit_can_move(subtests: pytest.Subtests) -> None:
+    for unit, most, blocks, replace in [
         (cdp.User(), 5, 1, False),
         (cdp.User(relation="replace"), 5, 1, True),
         (cdp.UserPeriod("1D"), 2, 1, False),
@@ -152,16 +148,14 @@ def test_every_unit_has_its_price(
         (cdp.Window(3), 2, 3, False),
         (cdp.Event(), 1, 1, False),
         (cdp.Event(relation="replace"), 1, 1, True),
-    ],
-    ids=str,
-)
-def test_what_one_unit_can_move(unit: Any, most: int, blocks: int, replace: bool) -> None:
-    whole = isinstance(unit, cdp.User)
-    discover = Discover(max_keys=5 if whole else None)
-    series = web(visits(), unit, **({"max_periods": 4} if whole else {}))
-    plan: Any = series.count().by(page=discover, max_groups=2).plan(epsilon=3.0, delta=1e-5)
-    rule = plan.design.finding
-    assert (rule.most, rule.blocks, rule.replace) == (most, blocks, replace)
+    ]:
+        with subtests.test(unit=unit, most=most, blocks=blocks, replace=replace):
+            whole = isinstance(unit, cdp.User)
+            discover = Discover(max_keys=5 if whole else None)
+            series = web(visits(), unit, **({"max_periods": 4} if whole else {}))
+            plan: Any = series.count().by(page=discover, max_groups=2).plan(epsilon=3.0, delta=1e-5)
+            rule = plan.design.finding
+            assert (rule.most, rule.blocks, rule.replace) == (most, blocks, replace)
 
 
 @pytest.mark.slow
@@ -296,17 +290,6 @@ def test_a_lone_key_is_published_as_rarely_as_stated(trials: Trials) -> None:
     assert told / draws > 0.02  # the bound is near: round by round, at five keys of one person
 
 
-def test_a_design_is_read_back_as_it_was(ledger: cdp.Ledger) -> None:
-    plan = asked()
-    design: DiscoverDesign = load(dump(plan.design), DiscoverDesign)
-    assert design == plan.design
-    made = released(ledger, plan)
-    again: Design = load(dump(made.design), Design)
-    assert again == made.design
-    assert again.split is not None
-    assert decimal_value(again.split.keys.delta) == decimal_value(4e-7)  # type: ignore[union-attr]
-
-
 def test_words_say_how_many_people_a_key_needs() -> None:
     words = " ".join(str(asked(epsilon=1.0)).split())
     needed = asked(epsilon=1.0).design.finding
@@ -317,48 +300,49 @@ def test_words_say_how_many_people_a_key_needs() -> None:
     assert "counts in at most 4 of 14 periods in 2 groups of each" in words
 
 
-class TestRefused:
-    def test_a_limit_of_keys_is_needed_for_people(self) -> None:
-        with pytest.raises(MissingBound, match="max_keys"):
-            web([]).count().by(page=Discover()).plan(epsilon=1.0, delta=1e-6)
-
-    def test_and_has_no_place_elsewhere(self) -> None:
-        with pytest.raises(InvalidArgument, match="max_keys must be left out"):
-            web([], cdp.Event()).count().by(page=Discover(max_keys=3)).plan(epsilon=1.0, delta=1e-6)
-
-    def test_some_delta_must_be_there(self) -> None:
-        with pytest.raises(InvalidArgument, match=r"Discover\(delta=1e-6\)"):
-            web([]).count().by(page=Discover(max_keys=3)).plan(epsilon=1.0)
-
-    def test_a_delta_that_is_no_part(self) -> None:
-        with pytest.raises(InvalidArgument, match="below the plan's delta"):
-            web([]).count().by(page=Discover(max_keys=3, delta=1e-6)).plan(epsilon=1.0, delta=1e-6)
-
-    def test_one_column_at_a_time(self) -> None:
-        one = Discover(max_keys=3)
-        with pytest.raises(InvalidArgument, match="concat"):
-            web([]).count().by(page=one, site=one)
-        with pytest.raises(InvalidArgument, match="concat"):
-            web([]).count().by(page=one).by(site=one)
-
-    @pytest.mark.parametrize("build", [
-        lambda: web([]).count().by(page=Discover(max_keys=3), max_groups=Find()),
-        lambda: web([]).sum("x", clip=Find()).by(page=Discover(max_keys=3)).plan(epsilon=1.0, delta=1e-6),
-        lambda: web([]).sum("x", bound=cdp.Norm(2.0)).by(page=Discover(max_keys=3)),
-        lambda: web([]).count().by(page=Discover(max_keys=3)).plan(epsilon=1.0, delta=1e-6, missing=Missing()),
-        lambda: cdp.plan_together(
-            {"a": web([]).count().by(page=Discover(max_keys=3)), "b": web([]).count()}, epsilon=1.0, delta=1e-6
+def test_what_cannot_be_found_is_refused_in_words(subtests: pytest.Subtests) -> None:
+    one = Discover(max_keys=3)
+    cases: list[tuple[Any, type[Exception], str]] = [
+        (lambda: web([]).count().by(page=Discover()).plan(epsilon=1.0, delta=1e-6), MissingBound, "max_keys"),
+        (lambda: web([], cdp.Event()).count().by(page=one).plan(epsilon=1.0, delta=1e-6), InvalidArgument, "left out"),
+        (lambda: web([]).count().by(page=one).plan(epsilon=1.0), InvalidArgument, r"Discover\(delta=1e-6\)"),
+        (
+            lambda: web([]).count().by(page=Discover(max_keys=3, delta=1e-6)).plan(epsilon=1.0, delta=1e-6),
+            InvalidArgument,
+            "below the plan's delta",
         ),
-    ])  # fmt: skip
-    def test_what_cannot_be_found_at_once_names_the_mend(self, build: Any) -> None:
-        with pytest.raises(InvalidArgument, match=r"release\.keys"):
+        (lambda: web([]).count().by(page=one, site=one), InvalidArgument, "concat"),
+        (lambda: web([]).count().by(page=one).by(site=one), InvalidArgument, "concat"),
+        # What is found at once with keys names the mend.
+        (lambda: web([]).count().by(page=one, max_groups=Find()), InvalidArgument, r"release\.keys"),
+        (
+            lambda: web([]).sum("x", clip=Find()).by(page=one).plan(epsilon=1.0, delta=1e-6),
+            InvalidArgument,
+            r"release\.keys",
+        ),
+        (lambda: web([]).sum("x", bound=cdp.Norm(2.0)).by(page=one), InvalidArgument, r"release\.keys"),
+        (
+            lambda: web([]).count().by(page=one).plan(epsilon=1.0, delta=1e-6, missing=Missing()),
+            InvalidArgument,
+            r"release\.keys",
+        ),
+        (
+            lambda: cdp.plan_together(
+                {"a": web([]).count().by(page=one), "b": web([]).count()}, epsilon=1.0, delta=1e-6
+            ),
+            InvalidArgument,
+            r"release\.keys",
+        ),
+    ]
+    for number, (build, kind, said) in enumerate(cases):
+        with subtests.test(number=number, said=said), pytest.raises(kind, match=said):
             build()
-
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [("max_keys", 0), ("max_keys", 2.5), ("share", -0.1), ("share", 0.95), ("share", True), ("most", 0),
-         ("longest", 0), ("delta", 0.0), ("delta", 1.0)],
-    )  # fmt: skip
-    def test_values_out_of_range(self, name: str, value: Any) -> None:
-        with pytest.raises(InvalidArgument, match=f"^{name} must be"):
-            Discover(**{name: value})
+    for name, value in (
+        *(("max_keys", bad) for bad in (0, 2.5)),
+        *(("share", bad) for bad in (-0.1, 0.95, True)),
+        *(("delta", bad) for bad in (0.0, 1.0)),
+        *(("most", 0), ("longest", 0)),
+    ):
+        wrong: Any = {name: value}
+        with subtests.test(name=name, value=value), pytest.raises(InvalidArgument, match=f"^{name} must be"):
+            Discover(**wrong)

@@ -32,17 +32,6 @@ def flights(**given: Any) -> cdp.TimeSeries:
     )  # fmt: skip
 
 
-def test_a_plan_without_expressions_is_the_text_that_it_was() -> None:
-    text = dump(flights().sum("delay", clip=(0.0, 60.0)).by(origin=["JFK"]).table)
-    assert text == (
-        '{"calendar":{"end":"2026-01-11T00:00:00+00:00","every":"1D","kind":"calendar","start":"2026-01-01T00:00:00+00:00",'
-        '"timezone":"UTC"},"groupings":[{"column":"origin","keys":["JFK"],"kind":"grouping"}],"horizon":10,"kind":"table",'
-        '"max_groups":1,"max_periods":10,"measure":{"clip":[0.0,60.0],"column":"delay","kind":"sum"},"single_rows":false,'
-        '"unit":{"kind":"user","relation":"add_remove"}}'
-    )
-    assert load(text, Table).where is None
-
-
 def test_a_plan_says_its_filter_and_its_columns() -> None:
     series = flights(where="origin='JFK'", columns={"late": "delay>15", "speed": "miles/minutes*60"})
     query = series.sum("late", clip=(0.0, 1.0)).where("minutes > 0 OR delay > 0").where("miles < 300")

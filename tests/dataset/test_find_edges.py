@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,7 +42,6 @@ def rides(data: Any, **changes: Any) -> cdp.TimeSeries:
 
 
 ODD_TABLES = {"zeros": frame(9).assign(late=0.0), "one": frame(1), "none": frame().iloc[:0]}
-UNITS = (cdp.User("replace"), cdp.UserPeriod("1W"), cdp.Window(3), cdp.Event())
 
 
 @pytest.fixture
@@ -95,15 +95,15 @@ def test_a_plan_says_what_is_found_what_it_needs_and_what_is_left_out() -> None:
     assert near.design.edges.needed < wide.design.edges.needed < 300
 
 
-@pytest.mark.parametrize("size", [0.01, 3.0, 50.0, 600.0, 900.0])
-@pytest.mark.parametrize("from_zero", [False, True])
-def test_no_edge_lies_beyond_a_public_end_and_bins_are_as_many(size: float, from_zero: bool) -> None:
-    shape = edges_shape(from_zero=from_zero)
-    edges = edges_at(shape, size, (0.01, 600.0))
-    assert len(edges) == len(shape) == 25
-    assert list(edges) == sorted(set(edges))
-    assert edges[-1] == min(600.0, FARTHEST * size)
-    assert edges[0] == (0.0 if from_zero else -edges[-1])
+def test_no_edge_lies_beyond_a_public_end_and_bins_are_as_many(subtests: pytest.Subtests) -> None:
+    for size, from_zero in itertools.product([0.01, 3.0, 50.0, 600.0, 900.0], [False, True]):
+        with subtests.test(size=size, from_zero=from_zero):
+            shape = edges_shape(from_zero=from_zero)
+            edges = edges_at(shape, size, (0.01, 600.0))
+            assert len(edges) == len(shape) == 25
+            assert list(edges) == sorted(set(edges))
+            assert edges[-1] == min(600.0, FARTHEST * size)
+            assert edges[0] == (0.0 if from_zero else -edges[-1])
 
 
 @pytest.mark.slow
@@ -146,18 +146,6 @@ def test_a_death_after_the_choice_goes_on_with_it(tmp_path: Path, gap: str) -> N
         other = rides(frame(5)).histogram("late", edges=(0, Find())).plan(epsilon=1.0, delta=1e-6)
         with pytest.raises(RequestConflict):
             other.release(store, dataset="rides", request="one")
-
-
-@pytest.mark.parametrize(("of", "unit"), in_turn(("rows", "people"), UNITS), ids=str)
-@pytest.mark.slow
-def test_every_unit_can_find_edges(tmp_path: Path, unit: Any, of: Any) -> None:
-    with cdp.Ledger(tmp_path / "b.db") as store:
-        store.open("rides", unit=unit, epsilon=10.0, delta=1e-5)
-        series = rides(frame(), unit=unit, max_periods=5 if unit.whole_person else None)
-        query = series.histogram("late", edges=Find(), of=of).by(max_groups=2, region=["north", "south"])
-        made = released(store, query)
-        assert 10 <= made.found.scale <= 45
-        assert made.design.table.measure.bin_edges == made.found.edges
 
 
 @pytest.mark.parametrize(("name", "delta"), in_turn(list(ODD_TABLES), (0.0, 1e-6)))
@@ -220,20 +208,12 @@ def test_queries_planned_together_find_edges_once(ledger: cdp.Ledger) -> None:
     assert 10 < parts["sum"].found.size < 1000
 
 
-@pytest.mark.slow
-def test_documents_without_edges_stay_as_they_were(ledger: cdp.Ledger) -> None:
-    made = released(ledger, rides(frame()).sum("late", clip=Find()))
-    assert "edges" not in dump(made.design)
-    assert "edges" not in dump(made.found)
-
-
 def both(series: cdp.TimeSeries, **keys: list[str]) -> Any:
     return series.histogram("late", edges=Find()).by(max_groups=Find(), focus=None, **keys)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
+def test_what_cannot_be_found_is_refused(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Any, str]] = [
         (lambda series: series.histogram("late", edges=(1, Find())), r"edges must be \(0, Find\(\)\)"),
         (lambda series: series.histogram("late", edges=(Find(), 1)), "edges"),
         (lambda series: series.histogram("late", edges=Find), "edges"),
@@ -241,11 +221,10 @@ def both(series: cdp.TimeSeries, **keys: list[str]) -> Any:
         (lambda series: series.histogram("late", edges=Find(between=(1e-9, 1))).plan(epsilon=1.0), "between"),
         (lambda series: series.histogram("late", edges=Find()).plan(epsilon=1.0, missing=cdp.Missing()), "missing"),
         (lambda series: both(series, region=["a", "b"]).plan(epsilon=1.0), "max_groups"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_found_is_refused(make: Any, said: str) -> None:
-    with pytest.raises(InvalidArgument, match=said):
-        make(rides("x.csv"))
+    ]
+    for make, said in cases:
+        with subtests.test(make=make, said=said), pytest.raises(InvalidArgument, match=said):
+            make(rides("x.csv"))
 
 
 @pytest.mark.slow

@@ -95,56 +95,55 @@ def test_everybody_in_every_group_lies_in_the_band_that_assumes_it(
     assert np.mean(inside) > 0.9
 
 
-@pytest.mark.parametrize(
-    ("unit", "limit", "max_groups"),
-    [
+def test_no_person_loses_more_than_the_cap_and_one_loses_as_much(subtests: pytest.Subtests) -> None:
+    """All that one person can have in three days and two groups; a cap of one cell a day would hide some of it."""
+    for unit, limit, max_groups in [
         *((unit, limit, groups) for unit in UNITS[:2] for limit in (1, 2, 3) for groups in (1, 2)),
         *((unit, None, groups) for unit in UNITS[2:] for groups in (1, 2)),
         (cdp.Event(), None, 1),
-    ],
-    ids=str,
-)
-def test_no_person_loses_more_than_the_cap_and_one_loses_as_much(unit: Any, limit: int | None, max_groups: int) -> None:
-    """All that one person can have in three days and two groups; a cap of one cell a day would hide some of it."""
-    calendar = Calendar("1D", "2026-01-01", "2026-01-04")
-    series = cdp.TimeSeries(
-        [], time="at", user="who", every="1D", start="2026-01-01", end="2026-01-04", unit=unit, max_periods=limit,
-        engine=Reference(),
-    )  # fmt: skip
-    plan: Any = (
-        series.count().by(group=["a", "b"], max_groups=max_groups).plan(epsilon=1.0, delta=1e-6, missing=Missing())
-    )
-    if not plan.design.missing.noises:
-        assert (limit in (None, 3) and max_groups == 2) or isinstance(unit, cdp.Event)
-        assert plan.design.split is None  # and nothing is paid for it
-        return
-    (noise,) = plan.design.missing.noises
-    places = list(itertools.product(range(3), ["a", "b"]))
-    lost, narrow = [], []
-    for chosen in itertools.product([False, True], repeat=len(places)):
-        world = [
-            Record("ann", int(calendar.edges[day]), None, (key,))
-            for (day, key), there in zip(places, chosen, strict=True)
-            if there
-        ]
-        origin = replace(plan.origin, data=world)
-        numbers = origin.numbers(plan.design, key="k", progress=lambda _: None)
-        exact = sum(chosen) - int(numbers[0].sum() * plan.design.noises[0].step)
-        (steps,) = origin.missing(plan.design, key="k")
-        assert steps * noise.step == pytest.approx(exact, abs=noise.step)
-        lost.append(exact)
-        days = 3 if unit.whole_person else 1
-        capped = replace(plan.design, missing=replace(plan.design.missing, cap=float(days)))
-        narrow.append(exact - origin.missing(capped, key="k")[0] * noise.step)
-    alone = {"add_remove": 1, "replace": 1}[unit.relation] if unit.whole_person else plan.design.missing.cap
-    held_by_one = noise.sensitivity / plan.design.missing.cap
-    assert max(lost) <= noise.sensitivity * (3 if not unit.whole_person else 1)
-    if unit.whole_person:
-        assert max(lost) == noise.sensitivity == plan.design.missing.cap * alone
-        assert (max(narrow) > 0.5) == (plan.design.missing.cap > 3)  # the mutant, where it hides anything
-    else:
-        assert max(lost) == 3 * plan.design.missing.cap  # each of three days is a voter of its own
-        assert held_by_one == (2 if isinstance(unit, cdp.Window) else 1)
+    ]:
+        with subtests.test(unit=unit, limit=limit, max_groups=max_groups):
+            calendar = Calendar("1D", "2026-01-01", "2026-01-04")
+            series = cdp.TimeSeries(
+                [], time="at", user="who", every="1D", start="2026-01-01", end="2026-01-04", unit=unit,
+                max_periods=limit, engine=Reference(),
+            )  # fmt: skip
+            plan: Any = (
+                series.count()
+                .by(group=["a", "b"], max_groups=max_groups)
+                .plan(epsilon=1.0, delta=1e-6, missing=Missing())
+            )
+            if not plan.design.missing.noises:
+                assert (limit in (None, 3) and max_groups == 2) or isinstance(unit, cdp.Event)
+                assert plan.design.split is None  # and nothing is paid for it
+                continue
+            (noise,) = plan.design.missing.noises
+            places = list(itertools.product(range(3), ["a", "b"]))
+            lost, narrow = [], []
+            for chosen in itertools.product([False, True], repeat=len(places)):
+                world = [
+                    Record("ann", int(calendar.edges[day]), None, (key,))
+                    for (day, key), there in zip(places, chosen, strict=True)
+                    if there
+                ]
+                origin = replace(plan.origin, data=world)
+                numbers = origin.numbers(plan.design, key="k", progress=lambda _: None)
+                exact = sum(chosen) - int(numbers[0].sum() * plan.design.noises[0].step)
+                (steps,) = origin.missing(plan.design, key="k")
+                assert steps * noise.step == pytest.approx(exact, abs=noise.step)
+                lost.append(exact)
+                days = 3 if unit.whole_person else 1
+                capped = replace(plan.design, missing=replace(plan.design.missing, cap=float(days)))
+                narrow.append(exact - origin.missing(capped, key="k")[0] * noise.step)
+            alone = {"add_remove": 1, "replace": 1}[unit.relation] if unit.whole_person else plan.design.missing.cap
+            held_by_one = noise.sensitivity / plan.design.missing.cap
+            assert max(lost) <= noise.sensitivity * (3 if not unit.whole_person else 1)
+            if unit.whole_person:
+                assert max(lost) == noise.sensitivity == plan.design.missing.cap * alone
+                assert (max(narrow) > 0.5) == (plan.design.missing.cap > 3)  # the mutant, where it hides anything
+            else:
+                assert max(lost) == 3 * plan.design.missing.cap  # each of three days is a voter of its own
+                assert held_by_one == (2 if isinstance(unit, cdp.Window) else 1)
 
 
 # Even loss, only by name.

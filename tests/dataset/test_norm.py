@@ -129,18 +129,11 @@ def test_every_table_has_an_answer(ledger: cdp.Ledger, data: pandas.DataFrame) -
     assert np.all(np.isnan(shown.filter(like="_all").to_numpy()))  # nothing is assumed of single days
 
 
-def test_documents_of_other_plans_stay() -> None:
-    plain = meters("x.csv", max_periods=3).sum("kwh", clip=(0.0, 3.0)).plan(epsilon=1.0, delta=1e-6).design
-    assert "norm" not in dump(plain)
-    assert "norm" not in dump(Found(1.0, size=2.0))
-
-
 _norm: Any = Norm
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
+def test_what_cannot_be_is_refused(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Any, str]] = [
         (lambda: _norm(0), "most"),
         (lambda: _norm("far"), "most"),
         (lambda: _norm(3.0, signed="no"), "signed"),
@@ -156,11 +149,10 @@ _norm: Any = Norm
         (lambda: scaled().peak(every="7D"), "peak"),
         (lambda: scaled(1e60), "clip"),
         (lambda: cdp.plan_together([scaled(Find())], epsilon=1.0), "delta"),
-    ],
-)
-def test_what_cannot_be_is_refused(make: Any, said: str) -> None:
-    with pytest.raises(InvalidArgument, match=said):
-        make()
+    ]
+    for make, said in cases:
+        with subtests.test(make=make, said=said), pytest.raises(InvalidArgument, match=said):
+            make()
 
 
 def test_a_sum_needs_a_bound_and_a_count_its_limit() -> None:
@@ -169,9 +161,3 @@ def test_a_sum_needs_a_bound_and_a_count_its_limit() -> None:
         series.sum("kwh")
     with pytest.raises(MissingBound, match="max_periods"):
         series.count()
-
-
-def test_lengths_share_a_budget_with_other_queries() -> None:
-    series = meters("x.csv", max_periods=3)
-    plan = cdp.plan_together([series.sum("kwh", bound=Norm(3.0)), series.count()], epsilon=1.0, delta=1e-6)
-    assert plan.chosen.law == "gaussian"

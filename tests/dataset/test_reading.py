@@ -67,13 +67,6 @@ def test_what_is_declared_is_read_and_part_of_plan_and_certificate(german: Path,
             )
 
 
-def test_a_plan_of_nothing_declared_is_what_it_was(german: Path) -> None:
-    plain = series(german).count().plan(epsilon=1.0)
-    same = series(german, reading=cdp.Reading()).count().plan(epsilon=1.0)
-    assert "reading" not in json.loads(dump(plain.design))["table"]
-    assert dump(plain.design) == dump(same.design)
-
-
 @pytest.mark.slow
 def test_the_owner_sees_what_is_left_out_and_what_to_declare(german: Path) -> None:
     undeclared = series(german, reading=cdp.Reading(encoding="latin-1")).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
@@ -103,9 +96,8 @@ def test_lines_in_another_encoding_are_counted(german: Path) -> None:
     assert any("Reading(encoding='latin-1')" in reason for reason in looked.reading.broken)
 
 
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
+def test_what_cannot_be_declared_is_named(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"time_format": "%d.%m"}, "time_format"),
         ({"time_format": 5}, "time_format"),
         ({"time_format": "%Y-%m-%d %q"}, "time_format"),
@@ -117,11 +109,10 @@ def test_lines_in_another_encoding_are_counted(german: Path) -> None:
         ({"separator": ",", "decimal": ","}, "separator"),
         ({"encoding": "ebcdic"}, "encoding"),
         ({"line_breaks": 1}, "line_breaks"),
-    ],
-)
-def test_what_cannot_be_declared_is_named(given: dict[str, Any], name: str) -> None:
-    with pytest.raises(InvalidArgument, match=f"^{name} must be"):
-        cdp.Reading(**given)
+    ]
+    for given, name in cases:
+        with subtests.test(given=given, name=name), pytest.raises(InvalidArgument, match=f"^{name} must be"):
+            cdp.Reading(**given)
 
 
 def test_stored_types_that_no_cell_could_be_read_of_are_refused_before_anything_is_spent() -> None:
@@ -170,9 +161,8 @@ def test_the_refusal_of_a_number_as_a_time_names_both_mends() -> None:
         series(table).count().plan(epsilon=1.0).read(key="", progress=lambda _: None)
 
 
-@pytest.mark.parametrize(
-    ("written", "formats"),
-    [
+def test_only_formats_that_were_seen_to_read_the_column_are_proposed(subtests: pytest.Subtests) -> None:
+    for written, formats in [
         (["31/01/2026", "15/01/2026"], ["%d/%m/%Y"]),
         (["01/02/2026", "03/01/2026"], ["%d/%m/%Y", "%m/%d/%Y"]),
         (["19970101", "19970202"], ["%Y%m%d"]),
@@ -180,9 +170,8 @@ def test_the_refusal_of_a_number_as_a_time_names_both_mends() -> None:
         (["1967744000", "1967830400"], []),  # seconds of another year, and of no format
         (["31.01.2026 10:30"], ["%d.%m.%Y %H:%M"]),
         (["garbage", "1.2.3"], []),
-    ],
-)
-def test_only_formats_that_were_seen_to_read_the_column_are_proposed(written: list[str], formats: list[str]) -> None:
-    table = pd.DataFrame({"zeit": written, "zähler": "a"})
-    time = series(table).count().plan(epsilon=1.0).diagnose().reading.columns[0]
-    assert time.hints == {f"Reading(time_format={one!r})": len(written) for one in formats}
+    ]:
+        with subtests.test(written=written, formats=formats):
+            table = pd.DataFrame({"zeit": written, "zähler": "a"})
+            time = series(table).count().plan(epsilon=1.0).diagnose().reading.columns[0]
+            assert time.hints == {f"Reading(time_format={one!r})": len(written) for one in formats}

@@ -106,9 +106,8 @@ def test_any_text_is_read_or_refused_in_our_words(text: str, use: Use) -> None:
 class TestRefusals:
     """What is no expression over one row is refused, by the piece of the text that is none."""
 
-    @pytest.mark.parametrize(
-        ("text", "shown"),
-        [
+    def test_what_is_not_on_the_list(self, subtests: pytest.Subtests) -> None:
+        for text, shown in [
             ("n > (SELECT 1)", "SELECT 1"),
             ("n IN (SELECT m FROM t)", "SELECT"),
             ("EXISTS (SELECT 1)", "EXISTS"),
@@ -155,16 +154,14 @@ class TestRefusals:
             ("n = 'a' 'b'", "'a'"),
             ("*", "*"),
             ("n[1] > 2", "n[1]"),
-        ],
-    )
-    def test_what_is_not_on_the_list(self, text: str, shown: str) -> None:
-        with pytest.raises(InvalidArgument, match=r"^where must be") as refused:
-            check_where(text, ())
-        assert shown in str(refused.value).rpartition("; got ")[2].replace("\\'", "'"), str(refused.value)
+        ]:
+            with subtests.test(text=text, shown=shown):
+                with pytest.raises(InvalidArgument, match=r"^where must be") as refused:
+                    check_where(text, ())
+                assert shown in str(refused.value).rpartition("; got ")[2].replace("\\'", "'"), str(refused.value)
 
-    @pytest.mark.parametrize(
-        "text",
-        [
+    def test_what_is_too_much(self, subtests: pytest.Subtests) -> None:
+        for text in [
             "(" * 10_000 + "n" + ")" * 10_000,
             "(" * 900 + "n" + ")" * 900,
             "(" * 30 + "n > 1" + ")" * 30,
@@ -175,15 +172,15 @@ class TestRefusals:
             " OR ".join(["n > 1"] * 200),
             "CASE WHEN b THEN " * 40 + "1" + " END" * 40 + " > 1",
             "abs(" * 60 + "n" + ")" * 60 + " > 1",
-        ],
-    )
-    def test_what_is_too_much(self, text: str) -> None:
-        with pytest.raises(InvalidArgument, match="at most 2,000 letters, 400 words and signs, and 24 levels"):
-            check_where(text, ())
+        ]:
+            with (
+                subtests.test(text=text),
+                pytest.raises(InvalidArgument, match="at most 2,000 letters, 400 words and signs, and 24 levels"),
+            ):
+                check_where(text, ())
 
-    @pytest.mark.parametrize(
-        ("text", "words"),
-        [
+    def test_columns_that_are_used_both_ways(self, subtests: pytest.Subtests) -> None:
+        for text, words in [
             ("s = 'a' AND s > 5", "number"),
             ("s + 1 > 2 AND s = 'a'", "used as a number or as a text"),
             ("'a' + 1 > 2", "a number, not a text, stands where one is needed"),
@@ -193,11 +190,9 @@ class TestRefusals:
             ("CASE WHEN b THEN 'a' ELSE 1 END = 'a'", "text"),
             ("s = '\ud800'", "control characters"),
             ("s = 'a\x00'", "control characters"),
-        ],
-    )
-    def test_columns_that_are_used_both_ways(self, text: str, words: str) -> None:
-        with pytest.raises(InvalidArgument, match=words):
-            check_where(text, ())
+        ]:
+            with subtests.test(text=text, words=words), pytest.raises(InvalidArgument, match=words):
+                check_where(text, ())
 
     def test_what_is_no_text(self) -> None:
         for one in (5, ["n > 1"], True, b"n > 1"):
@@ -216,9 +211,8 @@ class TestRefusals:
             check_where("late", check_columns({"late": "n > 15"}))
 
 
-@pytest.mark.parametrize(
-    ("text", "use", "cells"),
-    [
+def test_how_a_column_is_used_says_how_it_is_read(subtests: pytest.Subtests) -> None:
+    for text, use, cells in [
         ("origin = 'JFK' AND dep_delay > 0", "condition", {("name", "origin"), ("number", "dep_delay")}),
         ("cancelled", "condition", {("number", "cancelled")}),
         ("cancelled = TRUE", "condition", {("number", "cancelled")}),
@@ -231,10 +225,9 @@ class TestRefusals:
         ("origin", "number", {("number", "origin")}),
         ('"odd ""name" > 1', "condition", {("number", 'odd "name')}),
         ("user > 1 AND \"order\" = 'x'", "condition", {("number", "user"), ("name", "order")}),
-    ],
-)
-def test_how_a_column_is_used_says_how_it_is_read(text: str, use: Use, cells: set[tuple[str, str]]) -> None:
-    assert {(cell.role, cell.column) for cell in cells_in(typed("where", text, use))} == cells
+    ]:
+        with subtests.test(text=text, use=use, cells=cells):
+            assert {(cell.role, cell.column) for cell in cells_in(typed("where", text, use))} == cells
 
 
 NESTS = (
@@ -277,20 +270,21 @@ def calls_for(text: str) -> int | None:
     return calls
 
 
-@pytest.mark.parametrize("nest", [*((one,) for one in NESTS), NESTS, NESTS[::-1]], ids=str)
-def test_a_deep_filter_costs_what_its_letters_do(nest: tuple[str, ...], trials: Trials) -> None:
+def test_a_deep_filter_costs_what_its_letters_do(trials: Trials, subtests: pytest.Subtests) -> None:
     """Each level that stands around another adds calls of its own, and does not repeat those of what it holds."""
-    text = f"n > {trials(1)}.5"  # new to what remembers texts, and so is all that stands around it
-    counts: list[int] = []
-    for level in range(40):
-        found = calls_for(text)
-        if found is None:
-            break
-        counts.append(found)
-        added = [after - before for before, after in itertools.pairwise(counts)]
-        assert max(added[4:], default=0) < 8 * max(added[:4], default=1)
-        text = nest[level % len(nest)].format(text)
-    assert len(counts) > 10
+    for nest in [*((one,) for one in NESTS), NESTS, NESTS[::-1]]:
+        with subtests.test(nest=nest):
+            text = f"n > {trials(1)}.5"  # new to what remembers texts, and so is all that stands around it
+            counts: list[int] = []
+            for level in range(40):
+                found = calls_for(text)
+                if found is None:
+                    break
+                counts.append(found)
+                added = [after - before for before, after in itertools.pairwise(counts)]
+                assert max(added[4:], default=0) < 8 * max(added[:4], default=1)
+                text = nest[level % len(nest)].format(text)
+            assert len(counts) > 10
 
 
 def test_texts_are_what_cells_with_them_are_read_as() -> None:

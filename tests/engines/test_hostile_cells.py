@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import uuid
 from dataclasses import replace
 from decimal import Decimal
@@ -106,15 +107,18 @@ NUMBERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("unit", ["us", "ms"])
-@pytest.mark.parametrize("name", NUMBERS)
-def test_a_text_that_is_not_utf8_leaves_numbers_of_rare_types_as_they_are(tmp_path: Path, name: str, unit: Any) -> None:
-    found = []
-    for second in (b"bob", BROKEN):
-        people = texts([PEOPLE[0], second, *PEOPLE[2:]])
-        rows = {"at": pa.array([NOON] * 4, pa.timestamp(unit)), "who": people, "kwh": NUMBERS[name]}
-        found.append(totals(write(tmp_path / "rows.parquet", rows), SUM))
-    assert [one.sums.tolist() for one in found] == [[0, 6, 0], [0, 4, 0]]
+def test_a_text_that_is_not_utf8_leaves_numbers_of_rare_types_as_they_are(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    units: list[Any] = ["us", "ms"]
+    for unit, name in itertools.product(units, NUMBERS):
+        with subtests.test(unit=unit, name=name):
+            found = []
+            for second in (b"bob", BROKEN):
+                people = texts([PEOPLE[0], second, *PEOPLE[2:]])
+                rows = {"at": pa.array([NOON] * 4, pa.timestamp(unit)), "who": people, "kwh": NUMBERS[name]}
+                found.append(totals(write(tmp_path / "rows.parquet", rows), SUM))
+            assert [one.sums.tolist() for one in found] == [[0, 6, 0], [0, 4, 0]]
 
 
 @pytest.mark.parametrize("unit", ["us", "ms"])
@@ -136,44 +140,53 @@ def test_columns_that_nobody_can_read_are_not_looked_at(tmp_path: Path, unit: An
             totals(tmp_path / "0.parquet", question)
 
 
-@pytest.mark.parametrize("form", ["parquet", "table", "relation", "relation of a file"])
-@pytest.mark.parametrize("days", [106_751_992, 2**31 - 2, -(2**31) + 2, 2**31 - 1, -(2**31)])
-def test_no_date_refuses_the_others(tmp_path: Path, form: str, days: int) -> None:
+def test_no_date_refuses_the_others(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Years that a clock of 64 bits in microseconds does not reach, and both infinities."""
-    found = []
-    for last in (20_459, days):
-        dates: Any = pa.array([20_459] * 4 + [last], pa.int32()).cast(pa.date32())
-        table = pa.table({"at": dates, "who": texts([*PEOPLE, b"eve"])})
-        path = write(tmp_path / "rows.parquet", {name: table[name] for name in table.column_names})
-        connection = duckdb.connect(config={"threads": 1})
-        data: Any = {
-            "parquet": path,
-            "table": table,
-            "relation": connection.from_arrow(table),
-            "relation of a file": connection.read_parquet(str(path)),
-        }[form]
-        found.append(totals(data))
-    assert change(*found) == 1
+    for form, days in itertools.product(
+        ["parquet", "table", "relation", "relation of a file"],
+        [106_751_992, 2**31 - 2, -(2**31) + 2, 2**31 - 1, -(2**31)],
+    ):
+        with subtests.test(form=form, days=days):
+            found = []
+            for last in (20_459, days):
+                dates: Any = pa.array([20_459] * 4 + [last], pa.int32()).cast(pa.date32())
+                table = pa.table({"at": dates, "who": texts([*PEOPLE, b"eve"])})
+                path = write(tmp_path / "rows.parquet", {name: table[name] for name in table.column_names})
+                connection = duckdb.connect(config={"threads": 1})
+                data: Any = {
+                    "parquet": path,
+                    "table": table,
+                    "relation": connection.from_arrow(table),
+                    "relation of a file": connection.read_parquet(str(path)),
+                }[form]
+                found.append(totals(data))
+            assert change(*found) == 1
 
 
-@pytest.mark.parametrize("coded", [False, True])
-@pytest.mark.parametrize("others", [[], [b"alf", b"alf"], [b"zoe", b"zoe"], [b"\xffalf", b"zoe"]])
-def test_what_a_file_says_of_its_texts_decides_nothing(tmp_path: Path, others: list[bytes], coded: bool) -> None:
+def test_what_a_file_says_of_its_texts_decides_nothing(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Statistics and Bloom filters know the bytes that are left out of a text, and which names others have."""
-    people = [b"\xffmia", b"\xffmia", *others]
-    bloom = {name: {"ndv": 9, "fpp": 0.01} for name in ("who", "world")}
-    rows = {"at": pa.array([NOON] * len(people), pa.timestamp("us")), "who": texts(people), "world": texts(people)}
-    asked = replace(COUNT, max_periods=None, clip=(0, 9))
-    for size in (2, 100):
-        options = {"use_dictionary": coded, "bloom_filter_options": bloom, "row_group_size": size}
-        path = write(tmp_path / "rows.parquet", rows, **options)
-        assert totals(path, asked).sums.tolist() == [0, len(people), 0]
-        by = replace(asked, groupings=(Grouping("world", ("mia", "max")),))
-        narrow = ("world = 'mia'", "world IN ('mia', 'mib')", "world >= 'mi' AND world < 'mj'")
-        for question in (by, replace(by, user=None), *(replace(asked, where=where) for where in narrow)):
-            assert totals(path, question).sums.sum() == 2
-        with attached(find_source(path), asked.wanted, asked.reading, memory=2**30) as session:
-            assert session.row("SELECT count(*) FROM part_0 WHERE who = 'mia'") == (2,)
+    for coded, others in itertools.product(
+        [False, True], [[], [b"alf", b"alf"], [b"zoe", b"zoe"], [b"\xffalf", b"zoe"]]
+    ):
+        with subtests.test(coded=coded, others=others):
+            people = [b"\xffmia", b"\xffmia", *others]
+            bloom = {name: {"ndv": 9, "fpp": 0.01} for name in ("who", "world")}
+            rows = {
+                "at": pa.array([NOON] * len(people), pa.timestamp("us")),
+                "who": texts(people),
+                "world": texts(people),
+            }
+            asked = replace(COUNT, max_periods=None, clip=(0, 9))
+            for size in (2, 100):
+                options = {"use_dictionary": coded, "bloom_filter_options": bloom, "row_group_size": size}
+                path = write(tmp_path / "rows.parquet", rows, **options)
+                assert totals(path, asked).sums.tolist() == [0, len(people), 0]
+                by = replace(asked, groupings=(Grouping("world", ("mia", "max")),))
+                narrow = ("world = 'mia'", "world IN ('mia', 'mib')", "world >= 'mi' AND world < 'mj'")
+                for question in (by, replace(by, user=None), *(replace(asked, where=where) for where in narrow)):
+                    assert totals(path, question).sums.sum() == 2
+                with attached(find_source(path), asked.wanted, asked.reading, memory=2**30) as session:
+                    assert session.row("SELECT count(*) FROM part_0 WHERE who = 'mia'") == (2,)
 
 
 ENCODED: dict[str, tuple[str, bytes]] = {
@@ -189,23 +202,25 @@ ENCODED: dict[str, tuple[str, bytes]] = {
 }
 
 
-@pytest.mark.parametrize("line_breaks", [False, True])
-@pytest.mark.parametrize("name", ENCODED)
-def test_no_sign_in_a_csv_file_refuses_the_others(tmp_path: Path, name: str, line_breaks: bool) -> None:
-    encoding, sign = ENCODED[name]
-    plain = "utf-16-le" if encoding == "utf-16" else encoding
-    reading = Reading(encoding=encoding, line_breaks=line_breaks)  # type: ignore[arg-type]
-    question = replace(COUNT, reading=reading)
-    found = []
-    for last in ("eve".encode(plain), sign):
-        head = "at,who\n" + "".join(f"2026-01-06,{who}\n" for who in ("ann", "Jörg", "cem"))
-        path = tmp_path / "rows.csv"
-        content = head.encode(encoding) + "2026-01-06,".encode(plain) + last + "\n2026-01-06,zoe\n".encode(plain)
-        path.write_bytes(content)
-        found.append(totals(path, question))
-        assert DuckDB(threads=1).look(find_source(path), question).used == found[-1].sums.sum()
-    assert found[0].sums.tolist() == [0, 5, 0]
-    assert change(*found) == (1 if name == "no text in UTF-8" else 0)
+def test_no_sign_in_a_csv_file_refuses_the_others(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for line_breaks, name in itertools.product([False, True], [*ENCODED]):
+        with subtests.test(line_breaks=line_breaks, name=name):
+            encoding, sign = ENCODED[name]
+            plain = "utf-16-le" if encoding == "utf-16" else encoding
+            reading = Reading(encoding=encoding, line_breaks=line_breaks)  # type: ignore[arg-type]
+            question = replace(COUNT, reading=reading)
+            found = []
+            for last in ("eve".encode(plain), sign):
+                head = "at,who\n" + "".join(f"2026-01-06,{who}\n" for who in ("ann", "Jörg", "cem"))
+                path = tmp_path / "rows.csv"
+                content = (
+                    head.encode(encoding) + "2026-01-06,".encode(plain) + last + "\n2026-01-06,zoe\n".encode(plain)
+                )
+                path.write_bytes(content)
+                found.append(totals(path, question))
+                assert DuckDB(threads=1).look(find_source(path), question).used == found[-1].sums.sum()
+            assert found[0].sums.tolist() == [0, 5, 0]
+            assert change(*found) == (1 if name == "no text in UTF-8" else 0)
 
 
 def test_utf_16_is_read_whichever_byte_comes_first(tmp_path: Path) -> None:
@@ -246,14 +261,16 @@ def test_a_null_where_a_schema_allows_none_refuses_nobody(asked: bool) -> None:
         assert change(*found) == (1 if asked or name != "kwh" else 0)
 
 
-@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"])
-@pytest.mark.parametrize("number", [0, 7, -(2**63) + 1])
-def test_no_unit_of_time_of_numpy_refuses_the_others(unit: str, number: int) -> None:
-    found = []
-    for last in (NOON, np.datetime64(number, unit), np.datetime64(number, (unit, 25))):  # type: ignore[call-overload,arg-type]
-        frame = pd.DataFrame({"at": pd.Series([NOON, NOON, last], dtype=object), "who": ["ann", "bob", "cem"]})
-        found.append(totals(frame))
-    assert [one.sums.tolist() for one in found] == [[0, 3, 0], [0, 2, 0], [0, 2, 0]]
+def test_no_unit_of_time_of_numpy_refuses_the_others(subtests: pytest.Subtests) -> None:
+    for unit, number in itertools.product(
+        ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"], [0, 7, -(2**63) + 1]
+    ):
+        with subtests.test(unit=unit, number=number):
+            found = []
+            for last in (NOON, np.datetime64(number, unit), np.datetime64(number, (unit, 25))):  # type: ignore[call-overload,arg-type]
+                frame = pd.DataFrame({"at": pd.Series([NOON, NOON, last], dtype=object), "who": ["ann", "bob", "cem"]})
+                found.append(totals(frame))
+            assert [one.sums.tolist() for one in found] == [[0, 3, 0], [0, 2, 0], [0, 2, 0]]
 
 
 def test_times_of_numpy_are_read_in_every_unit() -> None:
@@ -274,17 +291,17 @@ ODD_OBJECTS: list[Any] = ["\ud800", "e\ud800", 2**70, -(2**63) - 1, 1e308, True,
 ODD_OBJECTS += [Decimal("1e999"), Decimal("sNaN"), 1j, object(), (), pd.Period("2026-01"), np.timedelta64(1, "as")]
 
 
-@pytest.mark.parametrize("column", ["at", "who", "kwh"])
-@pytest.mark.parametrize("usual", ["ann", 7, 7.0, True])
-def test_no_object_refuses_the_others(usual: Any, column: str) -> None:
-    asked = replace(SUM, clip=(0, 1))
-    found = []
-    for last in (usual, *ODD_OBJECTS):
-        cells = {"at": [NOON] * 4, "who": list("abcd"), "kwh": [1.0] * 4}
-        cells[column] = [usual, usual, usual, last]
-        data = pd.DataFrame({name: pd.Series(cells[name], dtype=object) for name in cells})
-        found.append(totals(data, asked))
-    assert max(change(found[0], other) for other in found[1:]) <= 1
+def test_no_object_refuses_the_others(subtests: pytest.Subtests) -> None:
+    for column, usual in itertools.product(["at", "who", "kwh"], ["ann", 7, 7.0, True]):
+        with subtests.test(column=column, usual=usual):
+            asked = replace(SUM, clip=(0, 1))
+            found = []
+            for last in (usual, *ODD_OBJECTS):
+                cells = {"at": [NOON] * 4, "who": list("abcd"), "kwh": [1.0] * 4}
+                cells[column] = [usual, usual, usual, last]
+                data = pd.DataFrame({name: pd.Series(cells[name], dtype=object) for name in cells})
+                found.append(totals(data, asked))
+            assert max(change(found[0], other) for other in found[1:]) <= 1
 
 
 def test_texts_of_python_are_read_alike_in_every_type_of_pandas() -> None:
@@ -304,31 +321,35 @@ def test_no_text_of_a_relation_refuses_the_others(last: bytes) -> None:
     assert found.sums.tolist() == [0, 4 if last in (b"\xff", b"") else 5, 0]
 
 
-@pytest.mark.parametrize("kind", ["HUGEINT", "UHUGEINT", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ"])
-@pytest.mark.parametrize("column", ["at", "who", "kwh"])
-def test_no_value_at_the_ends_of_its_type_refuses_the_others(column: str, kind: str) -> None:
-    ends = {
-        "HUGEINT": ("-170141183460469231731687303715884105728", "170141183460469231731687303715884105727"),
-        "UHUGEINT": ("0", "340282366920938463463374607431768211455"),
-        "TIMESTAMP_S": ("TIMESTAMP_S '290308-12-22 (BC)'", "TIMESTAMP_S '294247-01-10'"),
-        "TIMESTAMP_MS": ("'-infinity'", "'infinity'"),
-        "TIMESTAMP_NS": ("'1677-09-22'", "'2262-04-11'"),
-        "TIMESTAMPTZ": ("'290308-12-22 (BC) 00:00:00+00'", "'294246-12-31 00:00:00+00'"),
-    }[kind]
-    usual = "TIMESTAMP '2026-01-06 12:00'" if kind.startswith("T") else "1767700800"
-    cells = {"at": "TIMESTAMP '2026-01-06 12:00'", "who": "who", "kwh": "1.0"}
-    with duckdb.connect(config={"threads": 1}) as connection:
-        rows = [
-            ", ".join(f"{cell if name != column else f'({end})::{kind}'} AS {name}" for name, cell in cells.items())
-            for end in (usual, *ends)
-        ]
-        several = " UNION ALL ".join(f"SELECT {row} FROM (SELECT {n} AS who)" for n, row in enumerate(rows))
-        for data in (connection.sql(several), connection.sql(several).to_arrow_table()):
-            try:
-                found = totals(data, replace(SUM, clip=(0, 1), reading=Reading(time_format="s")))
-            except UnsuitableColumn:  # by the type, which is the owner's
-                continue
-            assert 1 <= found.sums.sum() <= 3
+def test_no_value_at_the_ends_of_its_type_refuses_the_others(subtests: pytest.Subtests) -> None:
+    for kind, column in itertools.product(
+        ["HUGEINT", "UHUGEINT", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ"], ["at", "who", "kwh"]
+    ):
+        with subtests.test(kind=kind, column=column):
+            ends = {
+                "HUGEINT": ("-170141183460469231731687303715884105728", "170141183460469231731687303715884105727"),
+                "UHUGEINT": ("0", "340282366920938463463374607431768211455"),
+                "TIMESTAMP_S": ("TIMESTAMP_S '290308-12-22 (BC)'", "TIMESTAMP_S '294247-01-10'"),
+                "TIMESTAMP_MS": ("'-infinity'", "'infinity'"),
+                "TIMESTAMP_NS": ("'1677-09-22'", "'2262-04-11'"),
+                "TIMESTAMPTZ": ("'290308-12-22 (BC) 00:00:00+00'", "'294246-12-31 00:00:00+00'"),
+            }[kind]
+            usual = "TIMESTAMP '2026-01-06 12:00'" if kind.startswith("T") else "1767700800"
+            cells = {"at": "TIMESTAMP '2026-01-06 12:00'", "who": "who", "kwh": "1.0"}
+            with duckdb.connect(config={"threads": 1}) as connection:
+                rows = [
+                    ", ".join(
+                        f"{cell if name != column else f'({end})::{kind}'} AS {name}" for name, cell in cells.items()
+                    )
+                    for end in (usual, *ends)
+                ]
+                several = " UNION ALL ".join(f"SELECT {row} FROM (SELECT {n} AS who)" for n, row in enumerate(rows))
+                for data in (connection.sql(several), connection.sql(several).to_arrow_table()):
+                    try:
+                        found = totals(data, replace(SUM, clip=(0, 1), reading=Reading(time_format="s")))
+                    except UnsuitableColumn:  # by the type, which is the owner's
+                        continue
+                    assert 1 <= found.sums.sum() <= 3
 
 
 @pytest.mark.parametrize("form", ["string", "large", "view", "codes", "codes of views", "runs"])
@@ -361,10 +382,12 @@ def test_a_uuid_is_the_same_person_in_every_file(tmp_path: Path, unit: Any, own_
     assert totals([str(one), str(other)]).sums.tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize("odd", [np.float32("nan"), np.datetime64("NaT"), Decimal("sNaN"), Decimal("NaN"), pd.NA, b"x"])
-@pytest.mark.parametrize("column", ["who", "kwh"])
-def test_no_object_among_texts_refuses_the_others(column: str, odd: object) -> None:
-    cells: dict[str, list[object]] = {"at": [NOON] * 3, "who": ["ann", "bob", "cem"], "kwh": ["1", "2", "3"]}
-    cells[column][1] = odd
-    frame = pd.DataFrame(cells, dtype=object).astype({"at": "datetime64[us]"})
-    assert totals(frame, SUM).sums.tolist() == [0, 4, 0]
+def test_no_object_among_texts_refuses_the_others(subtests: pytest.Subtests) -> None:
+    for odd, column in itertools.product(
+        [np.float32("nan"), np.datetime64("NaT"), Decimal("sNaN"), Decimal("NaN"), pd.NA, b"x"], ["who", "kwh"]
+    ):
+        with subtests.test(odd=odd, column=column):
+            cells: dict[str, list[object]] = {"at": [NOON] * 3, "who": ["ann", "bob", "cem"], "kwh": ["1", "2", "3"]}
+            cells[column][1] = odd
+            frame = pd.DataFrame(cells, dtype=object).astype({"at": "datetime64[us]"})
+            assert totals(frame, SUM).sums.tolist() == [0, 4, 0]

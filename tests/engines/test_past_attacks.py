@@ -94,12 +94,13 @@ ODD_PEOPLE: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", ODD_PEOPLE)
-def test_no_id_refuses_the_others(name: str) -> None:
-    usual, odd = ODD_PEOPLE[name]
-    frames = [pd.DataFrame({"at": [CLOCKS[0]] * len(ids), "who": ids}) for ids in (usual, odd)]
-    for order in (frames, frames[::-1]):
-        assert 3 <= totals(pd.concat(order)).sums.sum() <= 4
+def test_no_id_refuses_the_others(subtests: pytest.Subtests) -> None:
+    for name in [*ODD_PEOPLE]:
+        with subtests.test(name=name):
+            usual, odd = ODD_PEOPLE[name]
+            frames = [pd.DataFrame({"at": [CLOCKS[0]] * len(ids), "who": ids}) for ids in (usual, odd)]
+            for order in (frames, frames[::-1]):
+                assert 3 <= totals(pd.concat(order)).sums.sum() <= 4
 
 
 def test_no_text_among_numbers_refuses_the_others() -> None:

@@ -18,7 +18,6 @@ from chronodp.series import (
     Count,
     Histogram,
     Mean,
-    Measure,
     PanelMean,
     RowHistogram,
     RowMean,
@@ -28,6 +27,8 @@ from chronodp.series import (
     ask_for,
 )
 from chronodp.series.measures import Asking
+from chronodp.series.measures.choices import mean_of, sum_of
+from chronodp.series.measures.quantiles import quantiles_of
 from chronodp.service import policy
 from chronodp.service.question import QueryRequest
 
@@ -48,31 +49,32 @@ def _size_names(asking: Asking) -> set[str]:
     return names - {""}
 
 
-@pytest.mark.parametrize("asking", ASKINGS, ids=lambda asking: asking.kind)
-def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
-    schema = QueryRequest.model_json_schema()["$defs"][f"{asking.kind.capitalize()}Asked"]
-    assert schema["properties"].keys() == {"kind", *(argument.name for argument in asking.arguments)}
-    # What can be found may be left out of the JSON; `ask_question` refuses it where it is neither given nor found.
-    needed = {argument.name for argument in asking.arguments if argument.needed and not argument.found}
-    assert set(schema["required"]) == {"kind", *needed}
-    found = {argument.name for argument in asking.arguments if argument.found}
-    assert found == _size_names(asking)
-    assert found <= set(BOUNDS)
-    options = {argument.name for argument in asking.arguments if argument.kind not in ("column", "length")}
-    assert OPTIONS.keys() >= {asking.kind, *options}
-    assert asking.kind in policy.MEASURES
-    form = (PAGE / "templates/views/ask.html").read_text(encoding="utf-8")
-    script = (PAGE / "static/question.js").read_text(encoding="utf-8")
-    for argument in asking.arguments:
-        if argument.on_page:
-            assert f'asks("{argument.name}")' in form
-            assert all(f'name="{field}"' in form for field in FIELDS.get(argument.name, (argument.name,)))
-            assert re.search(rf"^  {argument.name}: \(", script, flags=re.MULTILINE)
+def test_every_face_has_every_kind_and_argument(subtests: pytest.Subtests) -> None:
+    for asking in ASKINGS:
+        with subtests.test(asking=asking):
+            schema = QueryRequest.model_json_schema()["$defs"][f"{asking.kind.capitalize()}Asked"]
+            assert schema["properties"].keys() == {"kind", *(argument.name for argument in asking.arguments)}
+            # What can be found may be left out of the JSON; `ask_question` refuses it where it is neither given
+            # nor found.
+            needed = {argument.name for argument in asking.arguments if argument.needed and not argument.found}
+            assert set(schema["required"]) == {"kind", *needed}
+            found = {argument.name for argument in asking.arguments if argument.found}
+            assert found == _size_names(asking)
+            assert found <= set(BOUNDS)
+            options = {argument.name for argument in asking.arguments if argument.kind not in ("column", "length")}
+            assert OPTIONS.keys() >= {asking.kind, *options}
+            assert asking.kind in policy.MEASURES
+            form = (PAGE / "templates/views/ask.html").read_text(encoding="utf-8")
+            script = (PAGE / "static/question.js").read_text(encoding="utf-8")
+            for argument in asking.arguments:
+                if argument.on_page:
+                    assert f'asks("{argument.name}")' in form
+                    assert all(f'name="{field}"' in form for field in FIELDS.get(argument.name, (argument.name,)))
+                    assert re.search(rf"^  {argument.name}: \(", script, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "measure",
-    [
+def test_a_question_is_read_as_it_is_written(subtests: pytest.Subtests) -> None:
+    for measure in [
         Count(),
         Count(7),
         Sum("kwh", (0.0, 3.0)),
@@ -87,13 +89,15 @@ def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
         RowHistogram("kwh", (0.0, 1.0, 2.5), 5),
         Active("7D"),
         Active("28D", 6),
-    ],
-    ids=str,
-)
-def test_a_question_is_read_as_it_is_written(measure: Measure) -> None:
-    question = measure.to_question()
-    assert ask_for(question) == measure
-    assert ("of" in question) == (question["kind"] in ("mean", "histogram"))
+        quantiles_of("kwh", (0.1, 0.5), (0.0, 1.0, 2.5)),
+        quantiles_of("kwh", (0.1, 0.5), (0.0, 1.0, 2.5), of="rows", at_most=2),
+        sum_of("kwh", {"north": (-1.0, 2.0), "south": (-2.0, 4.0)}),
+        mean_of("kwh", {"north": (0.0, 2.0), "south": (0.0, 4.0)}, of="rows", at_most=2),
+    ]:
+        with subtests.test(measure=measure):
+            question = measure.to_question()
+            assert ask_for(question) == measure
+            assert ("of" in question) == (question["kind"] in ("mean", "histogram", "quantiles"))
 
 
 def test_a_mean_says_whose_it_is() -> None:
@@ -111,9 +115,8 @@ def test_a_mean_says_whose_it_is() -> None:
         QueryRequest.model_validate({"measure": mean, "epsilon": 1.0})
 
 
-@pytest.mark.parametrize(
-    ("question", "message"),
-    [
+def test_refuses_what_is_no_question(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Any, str]] = [
         ({}, "measure must be one of count, sum, mean, variance, histogram"),
         ({"kind": "median"}, "measure must be one of"),
         ({"kind": "sum", "column": "kwh"}, "clip must be given for sum"),
@@ -129,8 +132,7 @@ def test_a_mean_says_whose_it_is() -> None:
         ({"kind": "histogram", "column": "kwh", "edges": [0, 1], "of": "totals"}, "of must be"),
         (None, "question must be a mapping with a kind"),
         ([1], "question must be a mapping with a kind"),
-    ],
-)
-def test_refuses_what_is_no_question(question: Any, message: str) -> None:
-    with pytest.raises(InvalidArgument, match=message):
-        ask_for(question)
+    ]
+    for question, message in cases:
+        with subtests.test(question=question, message=message), pytest.raises(InvalidArgument, match=message):
+            ask_for(question)

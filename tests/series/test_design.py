@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -31,7 +32,6 @@ from chronodp import Event, User, UserPeriod, Window
 from chronodp.accounting import basic, gaussian
 from chronodp.dataset import Records
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law
 from chronodp.privacy import Calendar, GaussianCost, LaplaceCost, SequenceCost, dump, load
 from chronodp.series import Count, Design, Histogram, Mean, Measure, RowMean, Sum, Table, Total, Variance
 
@@ -86,16 +86,18 @@ BY_HAND: list[tuple[Table, list[Norms]]] = [
 ]
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize(("released", "expected"), BY_HAND)
-def test_sensitivities_reach_the_cost(released: Table, expected: list[Norms], law: Law) -> None:
-    design = of_law(released, law)
-    norm = LAWS.index(law)
-    assert [noise.sensitivity for noise in design.noises] == pytest.approx([part[norm] for part in expected], rel=1e-14)
-    costs = design.cost.costs if isinstance(design.cost, SequenceCost) else (design.cost,)
-    assert costs == tuple(noise.cost for noise in design.noises)
-    assert all(isinstance(cost, LaplaceCost if law == "laplace" else GaussianCost) for cost in costs)
-    assert design.table.unit == released.unit
+def test_sensitivities_reach_the_cost(subtests: pytest.Subtests) -> None:
+    for law, (released, expected) in itertools.product(LAWS, BY_HAND):
+        with subtests.test(law=law, released=released, expected=expected):
+            design = of_law(released, law)
+            norm = LAWS.index(law)
+            assert [noise.sensitivity for noise in design.noises] == pytest.approx(
+                [part[norm] for part in expected], rel=1e-14
+            )
+            costs = design.cost.costs if isinstance(design.cost, SequenceCost) else (design.cost,)
+            assert costs == tuple(noise.cost for noise in design.noises)
+            assert all(isinstance(cost, LaplaceCost if law == "laplace" else GaussianCost) for cost in costs)
+            assert design.table.unit == released.unit
 
 
 def test_a_day_that_cuts_hours_in_two_is_bounded_as_if_replaced() -> None:
@@ -132,13 +134,14 @@ def test_the_noise_with_the_least_error_is_chosen() -> None:
     assert normal.deviation == normal.scale == pytest.approx(gaussian.sigma(1.0, DELTA, sensitivity=2.0))
 
 
-@pytest.mark.parametrize(("released", "_expected"), BY_HAND)
-def test_pure_when_there_is_no_delta(released: Table, _expected: list[Norms]) -> None:
-    (design,) = designs(released, delta=0.0)
-    assert (design.law, design.delta, design.epsilon) == ("laplace", 0.0, 1.0)
-    assert basic.epsilon(design.cost, 0.0) <= 1.0
-    assert of_law(released, "laplace").delta == 0.0
-    assert of_law(released, "gaussian").delta == DELTA
+def test_pure_when_there_is_no_delta(subtests: pytest.Subtests) -> None:
+    for released, _expected in BY_HAND:
+        with subtests.test(released=released):
+            (design,) = designs(released, delta=0.0)
+            assert (design.law, design.delta, design.epsilon) == ("laplace", 0.0, 1.0)
+            assert basic.epsilon(design.cost, 0.0) <= 1.0
+            assert of_law(released, "laplace").delta == 0.0
+            assert of_law(released, "gaussian").delta == DELTA
 
 
 @pytest.mark.slow
@@ -216,27 +219,30 @@ def test_json_and_back(released: Table, epsilon: float, delta: float) -> None:
         assert again.cost == design.cost
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 1e6])
-@pytest.mark.parametrize("clip", [(0.0, 1e30), (-1e30, 1e30), (0.0, 1e-30), (0.0, 1.0)])
-def test_small_and_large_numbers(epsilon: float, clip: tuple[float, float]) -> None:
-    measures: list[Measure] = [Sum("kwh", clip), Mean("kwh", clip), Total(clip[1]), Count(at_most=2**30)]
-    apart = clip[1] - clip[0]
-    measures.append(Variance("kwh", (0.0, min(max(apart, 1e-20), 1e20))))
-    for measure in measures:
-        for design in designs(table(measure, Event()), epsilon=epsilon):
-            assert design.epsilon_of(1, DELTA) <= epsilon
-            for noise in design.noises:
-                assert 2.0**-30 <= noise.scale / noise.step <= 2.0**30
-                assert math.isfinite(noise.deviation)
+def test_small_and_large_numbers(subtests: pytest.Subtests) -> None:
+    for epsilon, clip in itertools.product([1e-6, 1e6], [(0.0, 1e30), (-1e30, 1e30), (0.0, 1e-30), (0.0, 1.0)]):
+        with subtests.test(epsilon=epsilon, clip=clip):
+            measures: list[Measure] = [Sum("kwh", clip), Mean("kwh", clip), Total(clip[1]), Count(at_most=2**30)]
+            apart = clip[1] - clip[0]
+            measures.append(Variance("kwh", (0.0, min(max(apart, 1e-20), 1e20))))
+            for measure in measures:
+                for design in designs(table(measure, Event()), epsilon=epsilon):
+                    assert design.epsilon_of(1, DELTA) <= epsilon
+                    for noise in design.noises:
+                        assert 2.0**-30 <= noise.scale / noise.step <= 2.0**30
+                        assert math.isfinite(noise.deviation)
 
 
-@pytest.mark.parametrize("measure", [COUNT, TOTALS, MEAN, BINS, Total(1.0)], ids=str)
-def test_an_epsilon_that_drowns_everything_is_refused(measure: Measure) -> None:
-    with pytest.raises(
-        InvalidArgument,
-        match=r"epsilon must be larger: noise of scale .* would drown what one person can add; got 1e-12",
-    ):
-        designs(table(measure, Event()), epsilon=1e-12, delta=0.0)
+def test_an_epsilon_that_drowns_everything_is_refused(subtests: pytest.Subtests) -> None:
+    for measure in [COUNT, TOTALS, MEAN, BINS, Total(1.0)]:
+        with (
+            subtests.test(measure=measure),
+            pytest.raises(
+                InvalidArgument,
+                match=r"epsilon must be larger: noise of scale .* would drown what one person can add; got 1e-12",
+            ),
+        ):
+            designs(table(measure, Event()), epsilon=1e-12, delta=0.0)
 
 
 def test_an_epsilon_too_small_for_laplace_noise_leaves_the_gaussian() -> None:
@@ -244,29 +250,16 @@ def test_an_epsilon_too_small_for_laplace_noise_leaves_the_gaussian() -> None:
     assert designs(table(COUNT, Event()), epsilon=1e-12)[0].law == "gaussian"
 
 
-@pytest.mark.parametrize(
-    ("measure", "epsilon"),
-    [
+def test_what_cannot_be_drawn_or_counted_is_refused_by_name(subtests: pytest.Subtests) -> None:
+    prices: list[tuple[Measure, float]] = [
         (COUNT, 1e18),
         (TOTALS, 1e30),
         (Mean("kwh", (0.0, 1.0)), 1.3e-7),
-        (COUNT, 0.9e-9),
-    ],
-)
-def test_noise_that_cannot_be_drawn_is_never_designed(measure: Measure, epsilon: float) -> None:
-    with pytest.raises(InvalidArgument, match="epsilon must be"):
-        designs(table(measure, Event()), epsilon=epsilon, delta=0.0)
-
-
-@pytest.mark.parametrize(
-    "clip",
-    [
-        (0.0, 1e70),
-        (0.0, 1e-70),
-        (-1e308, 1e308),
-        (0.0, 1e-170),
-    ],
-)
-def test_a_clip_beyond_all_bounds_is_refused_by_name(clip: tuple[float, float]) -> None:
-    with pytest.raises(InvalidArgument, match=r"^clip must be"):
-        _ = designs(table(Sum("kwh", clip), Event()))[0].cost
+        (COUNT, 9e-10),
+    ]
+    for measure, epsilon in prices:
+        with subtests.test(measure=measure, epsilon=epsilon), pytest.raises(InvalidArgument, match="epsilon must be"):
+            designs(table(measure, Event()), epsilon=epsilon, delta=0.0)
+    for clip in [(0.0, 1e70), (0.0, 1e-70), (-1e308, 1e308), (0.0, 1e-170)]:
+        with subtests.test(clip=clip), pytest.raises(InvalidArgument, match=r"^clip must be"):
+            _ = designs(table(Sum("kwh", clip), Event()))[0].cost

@@ -90,13 +90,6 @@ def test_laplace_plans_fit_budgets_of_their_own_size(measure: Measure) -> None:
         assert rule.fits((0,) * len(rule.ceilings), design.cost), epsilon
 
 
-def test_whatever_noise_is_chosen_fits_the_budget_of_its_own_size(tmp_path: Path) -> None:
-    design = designs(table(COUNT, Event()))[0]
-    with Ledger(tmp_path / "budget.db") as ledger:
-        ledger.open("meters", unit=Event(), epsilon=1.0, delta=DELTA)
-        ledger.spend("meters", design.cost, unit=Event())
-
-
 def test_many_releases_cost_what_the_accountants_say() -> None:
     laplace, normal = (of_law(table(COUNT, User(), 72), law) for law in LAWS)
     assert laplace.epsilon_of(30, 0.0) == pytest.approx(30.0)
@@ -105,9 +98,8 @@ def test_many_releases_cost_what_the_accountants_say() -> None:
     assert normal.epsilon_of(30, DELTA) == pytest.approx(gaussian.epsilon_of(mu * math.sqrt(30), DELTA), rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
+def test_refusals_name_the_argument(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Callable[[], object], str]] = [
         (lambda: Table(COUNT, Event(), 0), "horizon"),
         (lambda: Table(COUNT, Event(), LONGEST + 1), "horizon"),
         (lambda: Table(COUNT, Event(), 1.0), "horizon"),  # type: ignore[arg-type]
@@ -150,25 +142,24 @@ def test_many_releases_cost_what_the_accountants_say() -> None:
         (lambda: Total(0.0), "change"),
         (lambda: Total(-1.0), "change"),
         (lambda: Total(math.inf), "change"),
-    ],
-)
-def test_refusals_name_the_argument(make: Callable[[], object], name: str) -> None:
-    with pytest.raises(InvalidArgument) as caught:
-        make()
-    assert caught.value.name == name
-    assert str(caught.value).startswith(name)
+    ]
+    for make, name in cases:
+        with subtests.test(make=make, name=name):
+            with pytest.raises(InvalidArgument) as caught:
+                make()
+            assert caught.value.name == name
+            assert str(caught.value).startswith(name)
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1", True, None, 1e61])
-def test_refuses_what_is_no_epsilon(epsilon: Any) -> None:
-    with pytest.raises(InvalidArgument, match="epsilon must be a"):
-        designs(table(COUNT, Event()), epsilon=epsilon)
-
-
-@pytest.mark.parametrize("delta", [-1e-9, 1, math.nan, "0", None])
-def test_refuses_what_is_no_delta(delta: Any) -> None:
-    with pytest.raises(InvalidArgument, match="delta must be a number from 0"):
-        designs(table(COUNT, Event()), delta=delta)
+def test_refuses_what_is_no_price(subtests: pytest.Subtests) -> None:
+    epsilons: list[Any] = [0, -1, math.nan, math.inf, "1", True, None, 1e61]
+    for epsilon in epsilons:
+        with subtests.test(epsilon=epsilon), pytest.raises(InvalidArgument, match="epsilon must be a"):
+            designs(table(COUNT, Event()), epsilon=epsilon)
+    deltas: list[Any] = [-1e-9, 1, math.nan, "0", None]
+    for delta in deltas:
+        with subtests.test(delta=delta), pytest.raises(InvalidArgument, match="delta must be a number from 0"):
+            designs(table(COUNT, Event()), delta=delta)
 
 
 def test_what_is_missing_and_what_is_too_much_is_told() -> None:

@@ -11,12 +11,11 @@ import pandas as pd
 import pytest
 
 import chronodp as cdp
-from chronodp.dataset import Query, Records, TimeSeries
+from chronodp.dataset import Query, TimeSeries
 from chronodp.engines import Record, Reference
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, RecordUnit, dump, load
+from chronodp.privacy import Calendar, RecordUnit
 from chronodp.privacy.units import Event
-from chronodp.series import Measure, ask_for
 from chronodp.series.measures import GroupClips
 
 DAYS = Calendar("1D", "2026-01-01", "2026-01-03")
@@ -90,47 +89,51 @@ def neighbours(unit: RecordUnit, states: list[tuple[Any, ...]]) -> np.ndarray[An
     return found
 
 
-@pytest.mark.parametrize("groups", [1, 2])
-@pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.slow
-def test_every_pair_of_one_persons_tables_is_within_the_stated_change(unit: RecordUnit, groups: int) -> None:
-    states = list(itertools.product(VALUES, repeat=4))
-    plan = split(series([], unit, Reference()).sum("number", clip=SIGNED), max_groups=groups)
-    (stated,) = plan.design.table.sensitivities()
-    read = np.array([numbers(plan, state) for state in states])
-    most = [0.0, 0.0]
-    for first, which in enumerate(neighbours(unit, states)):
-        if which.any():
-            change = np.abs(read[which] - read[first])
-            most = [max(most[0], change.sum(axis=1).max()), max(most[1], np.sqrt((change**2).sum(axis=1)).max())]
-    assert most[0] <= stated.l1
-    assert most[1] <= stated.l2
-    # A row moves a total that it shares from end to end, which a cell of one row cannot show.
-    assert max(most[0] / stated.l1, most[1] / stated.l2) > (0.6 if unit.of_rows else 0.99)
+def test_every_pair_of_one_persons_tables_is_within_the_stated_change(subtests: pytest.Subtests) -> None:
+    for groups, unit in itertools.product([1, 2], UNITS):
+        with subtests.test(groups=groups, unit=unit):
+            states = list(itertools.product(VALUES, repeat=4))
+            plan = split(series([], unit, Reference()).sum("number", clip=SIGNED), max_groups=groups)
+            (stated,) = plan.design.table.sensitivities()
+            read = np.array([numbers(plan, state) for state in states])
+            most = [0.0, 0.0]
+            for first, which in enumerate(neighbours(unit, states)):
+                if which.any():
+                    change = np.abs(read[which] - read[first])
+                    most = [
+                        max(most[0], change.sum(axis=1).max()),
+                        max(most[1], np.sqrt((change**2).sum(axis=1)).max()),
+                    ]
+            assert most[0] <= stated.l1
+            assert most[1] <= stated.l2
+            # A row moves a total that it shares from end to end, which a cell of one row cannot show.
+            assert max(most[0] / stated.l1, most[1] / stated.l2) > (0.6 if unit.of_rows else 0.99)
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=str)
-def test_the_numbers_are_those_of_the_divided_column(unit: RecordUnit) -> None:
-    chance = np.random.default_rng(5)
-    table = pd.DataFrame(
-        {
-            "at": pd.to_datetime(chance.choice(DAYS.edges[:2], 200), unit="us", utc=True),
-            "who": chance.integers(0, 20, 200).astype(str),
-            "region": chance.choice(REGIONS, 200),
-            "number": chance.normal(10, 300, 200),
-        }
-    )
-    divided = "CASE WHEN region = 'north' THEN number * 8 ELSE number END"
-    asked = [
-        series(table, unit).sum("number", clip=CLIPS),
-        series(table, unit, columns={"divided": divided}).sum("divided", clip=(0, 400)),
-    ]
-    plans = [query.by(region=REGIONS, max_groups=2).plan(epsilon=1.0, delta=1e-6) for query in asked]
-    one, other = (plan.origin.numbers(plan.design, key="k", progress=lambda _: None)[0] for plan in plans)
-    assert np.array_equal(one, other)
-    assert one.any()
-    assert plans[0].design.noises == plans[1].design.noises
-    assert plans[0].design.cost == plans[1].design.cost
+def test_the_numbers_are_those_of_the_divided_column(subtests: pytest.Subtests) -> None:
+    for unit in UNITS:
+        with subtests.test(unit=unit):
+            chance = np.random.default_rng(5)
+            table = pd.DataFrame(
+                {
+                    "at": pd.to_datetime(chance.choice(DAYS.edges[:2], 200), unit="us", utc=True),
+                    "who": chance.integers(0, 20, 200).astype(str),
+                    "region": chance.choice(REGIONS, 200),
+                    "number": chance.normal(10, 300, 200),
+                }
+            )
+            divided = "CASE WHEN region = 'north' THEN number * 8 ELSE number END"
+            asked = [
+                series(table, unit).sum("number", clip=CLIPS),
+                series(table, unit, columns={"divided": divided}).sum("divided", clip=(0, 400)),
+            ]
+            plans = [query.by(region=REGIONS, max_groups=2).plan(epsilon=1.0, delta=1e-6) for query in asked]
+            one, other = (plan.origin.numbers(plan.design, key="k", progress=lambda _: None)[0] for plan in plans)
+            assert np.array_equal(one, other)
+            assert one.any()
+            assert plans[0].design.noises == plans[1].design.noises
+            assert plans[0].design.cost == plans[1].design.cost
 
 
 def released(query: Query[cdp.Plan], tmp_path: Any, epsilon: float = 1.0, **options: Any) -> Any:
@@ -248,42 +251,6 @@ def test_the_plan_says_whose_noise_is_which(table: pd.DataFrame) -> None:
     )
 
 
-@pytest.mark.slow
-def test_what_limits_people_may_be_found_beside_them(table: pd.DataFrame, tmp_path: Any) -> None:
-    asked = TimeSeries(
-        table,
-        time="at",
-        user="who",
-        every="1D",
-        start="2026-01-01",
-        end="2027-02-05",
-        unit=cdp.User(),
-        max_periods=cdp.Find(),
-    )
-    release = released(asked.sum("number", clip=CLIPS).by(region=REGIONS), tmp_path)
-    assert release.found.max_periods is not None
-    assert release.design.table.scales == (0.125, 1.0)
-
-
-MEASURES: tuple[Measure, ...] = tuple(
-    ask_for({"kind": kind, "column": "number", "clip": {key: list(ends) for key, ends in SIGNED.items()}, **more})
-    for kind, more in (
-        ("sum", {}),
-        ("mean", {"of": "totals"}),
-        ("mean", {"of": "rows", "at_most": 2}),
-        ("mean", {"of": "totals", "people": 9}),
-    )
-)
-
-
-@pytest.mark.parametrize("measure", MEASURES, ids=str)
-def test_documents_and_questions_hold_all_clips(measure: Measure) -> None:
-    assert load(dump(measure), Measure) == measure
-    assert ask_for(measure.to_question()) == measure
-    assert measure.clips is not None
-    assert measure.declared == ("clip", (-4.0, 8.0))
-
-
 def test_keys_are_read_as_cells_are() -> None:
     plan = series([], cdp.UserPeriod("1D"), Reference()).sum("number", clip={1: (0, 1), 2: (0, 3)})
     assert plan.by(floor=[2, 1]).plan(epsilon=1.0).design.table.scales == (1.0, 1 / 3)
@@ -291,9 +258,8 @@ def test_keys_are_read_as_cells_are() -> None:
     assert both.scales == (1 / 3, 1 / 3, 1.0, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("clip", "says"),
-    [
+def test_what_no_clips_are_is_refused(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Any, str]] = [
         ({}, "one for each"),
         ({"north": 50}, "a pair"),
         ({"north": cdp.Find()}, "a pair"),
@@ -303,12 +269,12 @@ def test_keys_are_read_as_cells_are() -> None:
         ({1: (0, 1), "1": (0, 2)}, "different keys"),
         ({"north": (0, 50), "south": (-1, 50)}, "one proportion"),
         ({"north": (0, 1e-9), "south": (0, 1e9)}, "times as wide"),
-    ],
-)
-def test_what_no_clips_are_is_refused(clip: Any, says: str) -> None:
-    with pytest.raises(InvalidArgument, match=says) as refused:
-        series([], cdp.UserPeriod("1D"), Reference()).sum("number", clip=clip)
-    assert refused.value.name == "clip"
+    ]
+    for clip, says in cases:
+        with subtests.test(clip=clip, says=says):
+            with pytest.raises(InvalidArgument, match=says) as refused:
+                series([], cdp.UserPeriod("1D"), Reference()).sum("number", clip=clip)
+            assert refused.value.name == "clip"
 
 
 def test_proportions_are_those_of_numbers_as_people_write_them() -> None:
@@ -316,41 +282,23 @@ def test_proportions_are_those_of_numbers_as_people_write_them() -> None:
     assert clips.widest == (-0.3, 0.9)
 
 
-@pytest.mark.parametrize(
-    ("ask", "says"),
-    [
-        (lambda query: query, "keys of one column"),
-        (lambda query: query.by(region=["north"]), "keys of one column"),
-        (lambda query: query.by(region=REGIONS, other=REGIONS), "several have these keys"),
-        (lambda query: query.by(region=cdp.Discover(max_keys=1)), "where keys are found"),
-        (lambda query: query.by(region=REGIONS).lifetime(epsilon=1.0, max_periods=3), "one clip"),
-    ],
-)
-def test_what_does_not_go_with_them_is_refused_with_the_mend(ask: Any, says: str) -> None:
-    query = series([], cdp.User(), Reference()).sum("number", clip=CLIPS)
-    with pytest.raises(InvalidArgument, match=says):
-        ask(query).plan(epsilon=1.0, delta=1e-6)
-
-
-def test_figures_of_all_groups_together_are_refused() -> None:
-    query = series([], cdp.User(), Reference()).sum("number", clip=CLIPS).by(region=REGIONS)
+def test_what_does_not_go_with_them_is_refused_with_the_mend(subtests: pytest.Subtests) -> None:
+    plain = series([], cdp.User(), Reference()).sum("number", clip=CLIPS)
+    cases: list[tuple[Any, str]] = [
+        (lambda: plain, "keys of one column"),
+        (lambda: plain.by(region=["north"]), "keys of one column"),
+        (lambda: plain.by(region=REGIONS, other=REGIONS), "several have these keys"),
+        (lambda: plain.by(region=cdp.Discover(max_keys=1)), "where keys are found"),
+        (lambda: plain.by(region=REGIONS).lifetime(epsilon=1.0, max_periods=3), "one clip"),
+        (lambda: plain.by(cdp.Places([("all", region) for region in REGIONS], "land", "region")), "with Places"),
+    ]
+    for ask, says in cases:
+        with subtests.test(says=says), pytest.raises(InvalidArgument, match=says):
+            ask().plan(epsilon=1.0, delta=1e-6)
+    query = plain.by(region=REGIONS)
     with pytest.raises(InvalidArgument, match="clips of their own"):
         query.plan(epsilon=1.0, delta=1e-6, missing=cdp.Missing())
     with pytest.raises(InvalidArgument, match="clips of their own"):
         query.plan(epsilon=1.0, delta=1e-6).diagnose(bounds=True)
     with pytest.raises(InvalidArgument, match="pair"):
         series([], cdp.User(), Reference()).variance("number", clip=CLIPS)  # type: ignore[arg-type]  # refused
-
-
-def test_a_tree_of_places_takes_one_clip() -> None:
-    places = cdp.Places(pd.DataFrame({"land": ["all", "all"], "region": list(REGIONS)}), "land", "region")
-    with pytest.raises(InvalidArgument, match="with Places"):
-        series([], cdp.User(), Reference()).sum("number", clip=CLIPS).by(places)
-
-
-def test_the_origin_asks_for_scales() -> None:
-    plan = split(series([], cdp.User(), Reference()).sum("number", clip=CLIPS))
-    assert isinstance(plan.origin, Records)
-    scaling = plan.origin.question(plan.design).scaling
-    assert scaling is not None
-    assert scaling.scales == (0.125, 1.0)

@@ -6,6 +6,7 @@ binomial, at a false alarm rate of 1e-9 a side.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -18,24 +19,23 @@ from chronodp.engines import Grouping
 from chronodp.postprocess.tails import Law, quantiles
 from chronodp.privacy import Calendar
 from chronodp.randomness import seeded
-from chronodp.series import Count, Measure, PanelMean, Sum
+from chronodp.series import Count, PanelMean, Sum
 from chronodp.series.estimates import Estimates, Floats, estimate
 from chronodp.series.windows import coarser, each, rolling, running
 
 
-@pytest.mark.parametrize("level", [0.8, 0.95])
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("measure", [Count(at_most=3), Sum("kwh", (-2.0, 7.0))], ids=str)
-def test_each_period(measure: Measure, law: Law, level: float, trials: Trials) -> None:
-    design = designed(measure, law)
-    replicas = trials(2_000_000, least=100_000)
-    truth = np.array([1234.0])
-    (right,) = misses(design, truth, each(1), replicas, level=level)
-    assert right.exactly(level)
-    (wide,) = misses(design, truth, each(1), replicas, level=level, wider=WIDER)
-    assert not wide.exactly(level)
-    (thin,) = misses(design, truth, each(1), replicas, level=level, wider=1 / WIDER)
-    assert not thin.exactly(level)
+def test_each_period(trials: Trials, subtests: pytest.Subtests) -> None:
+    for level, law, measure in itertools.product([0.8, 0.95], LAWS, [Count(at_most=3), Sum("kwh", (-2.0, 7.0))]):
+        with subtests.test(level=level, law=law, measure=measure):
+            design = designed(measure, law)
+            replicas = trials(2_000_000, least=100_000)
+            truth = np.array([1234.0])
+            (right,) = misses(design, truth, each(1), replicas, level=level)
+            assert right.exactly(level)
+            (wide,) = misses(design, truth, each(1), replicas, level=level, wider=WIDER)
+            assert not wide.exactly(level)
+            (thin,) = misses(design, truth, each(1), replicas, level=level, wider=1 / WIDER)
+            assert not thin.exactly(level)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -63,14 +63,15 @@ def one_by_one(stretches: int, length: int) -> Windows:
 FEW = [(1, 3.3), (1, 5.0), *((people, mean) for people in (5, 50) for mean in (CLIP[0], 3.3, 5.0, CLIP[1]))]
 
 
-@pytest.mark.parametrize(("law", "people", "mean"), in_turn(LAWS, FEW))
 @pytest.mark.slow
-def test_means_of_few_people_miss_at_most_so_often(law: Law, people: int, mean: float, trials: Trials) -> None:
-    level = 0.9
-    replicas = trials(400_000, least=50_000)
-    assert mean_misses(law, people, mean, replicas, level=level).at_most(level)
-    if people == 50 and CLIP[0] < mean < CLIP[1]:
-        assert not mean_misses(law, people, mean, replicas, level=level, wider=WIDER).at_most(level)
+def test_means_of_few_people_miss_at_most_so_often(trials: Trials, subtests: pytest.Subtests) -> None:
+    for law, people, mean in in_turn(LAWS, FEW):
+        with subtests.test(law=law, people=people, mean=mean):
+            level = 0.9
+            replicas = trials(400_000, least=50_000)
+            assert mean_misses(law, people, mean, replicas, level=level).at_most(level)
+            if people == 50 and CLIP[0] < mean < CLIP[1]:
+                assert not mean_misses(law, people, mean, replicas, level=level, wider=WIDER).at_most(level)
 
 
 @pytest.mark.parametrize(("law", "end"), in_turn(LAWS, CLIP))
@@ -193,16 +194,17 @@ TRUTHS = [
 ]
 
 
-@pytest.mark.parametrize(("law", "truth", "q"), in_turn(LAWS, TRUTHS), ids=str)
 @pytest.mark.slow
-def test_quantiles_miss_at_most_so_often(law: Law, truth: list[float], q: float, trials: Trials) -> None:
-    level = 0.9
-    design = designed(Histogram("age", tuple(range(len(truth) + 1))), law, periods=1)
-    replicas = trials(200_000, least=30_000)
-    for moved in (0.0, NEAR, -NEAR):  # to either side of an edge, where it is hardest
-        nearby = [truth[0] + moved, *truth[1:-1], truth[-1] - moved]
-        if min(nearby) >= 0:
-            assert quantile_misses(design, nearby, q, replicas, level=level).at_most(level)
+def test_quantiles_miss_at_most_so_often(trials: Trials, subtests: pytest.Subtests) -> None:
+    for law, truth, q in in_turn(LAWS, TRUTHS):
+        with subtests.test(law=law, truth=truth, q=q):
+            level = 0.9
+            design = designed(Histogram("age", tuple(range(len(truth) + 1))), law, periods=1)
+            replicas = trials(200_000, least=30_000)
+            for moved in (0.0, NEAR, -NEAR):  # to either side of an edge, where it is hardest
+                nearby = [truth[0] + moved, *truth[1:-1], truth[-1] - moved]
+                if min(nearby) >= 0:
+                    assert quantile_misses(design, nearby, q, replicas, level=level).at_most(level)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -122,38 +123,47 @@ def test_nothing_of_the_data_is_printed(ledger: cdp.Ledger) -> None:
             assert "4.24242" not in text
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize(
-    "unit", [cdp.Event(), cdp.Event("replace"), cdp.User("replace"), cdp.UserPeriod("1D"), cdp.Window(3)], ids=str
-)
-def test_every_plan_tells_price_error_and_promise(unit: cdp.privacy.Unit, delta: float) -> None:
-    series = night(unit=unit, max_periods=4 if isinstance(unit, cdp.User) else None)
-    queries = [
-        series.count(),
-        series.count().by(region=["north", "south"]),
-        series.sum("kwh", clip=(0.0, 4.0)),
-        series.mean("kwh", clip=(0.0, 4.0), of="people"),
-        series.mean("kwh", clip=(0.0, 4.0), of="totals"),
-        series.histogram("kwh", edges=EDGES, of="rows"),
-        series.variance("kwh", clip=(0.0, 4.0)),
-        series.histogram("kwh", edges=EDGES),
-    ]
-    if unit.relation == "replace":
-        queries.append(series.mean("kwh", clip=(0.0, 4.0), people=10, of="totals"))
-    for query in queries:
-        plan = query.plan(epsilon=0.5, delta=delta)
-        text = str(plan)
-        for label in ("Releases", "Protects", "Does not protect:", "One unit", "Noise", "Error", "Price", "Adversary"):
-            assert f"\n{label} " in f"\n{text}"
-        assert max(map(len, text.splitlines())) <= 100
-        assert "ε" in text
-        table = plan.alternatives
-        assert len(table) == (2 if delta else 1)
-        assert table["rmse_mean"].is_monotonic_increasing
-        assert table["noise"][0] == plan.design.law
-        assert plan.half_width(0.95) == pytest.approx(table["half_width"][0])
-        assert plan.half_width(0.5) < plan.half_width() < plan.half_width(0.999)
-        assert plan.claim.cost == plan.design.cost
+def test_every_plan_tells_price_error_and_promise(subtests: pytest.Subtests) -> None:
+    for delta, unit in itertools.product(
+        [0.0, 1e-6], [cdp.Event(), cdp.Event("replace"), cdp.User("replace"), cdp.UserPeriod("1D"), cdp.Window(3)]
+    ):
+        with subtests.test(delta=delta, unit=unit):
+            series = night(unit=unit, max_periods=4 if isinstance(unit, cdp.User) else None)
+            queries = [
+                series.count(),
+                series.count().by(region=["north", "south"]),
+                series.sum("kwh", clip=(0.0, 4.0)),
+                series.mean("kwh", clip=(0.0, 4.0), of="people"),
+                series.mean("kwh", clip=(0.0, 4.0), of="totals"),
+                series.histogram("kwh", edges=EDGES, of="rows"),
+                series.variance("kwh", clip=(0.0, 4.0)),
+                series.histogram("kwh", edges=EDGES),
+            ]
+            if unit.relation == "replace":
+                queries.append(series.mean("kwh", clip=(0.0, 4.0), people=10, of="totals"))
+            for query in queries:
+                plan = query.plan(epsilon=0.5, delta=delta)
+                text = str(plan)
+                for label in (
+                    "Releases",
+                    "Protects",
+                    "Does not protect:",
+                    "One unit",
+                    "Noise",
+                    "Error",
+                    "Price",
+                    "Adversary",
+                ):
+                    assert f"\n{label} " in f"\n{text}"
+                assert max(map(len, text.splitlines())) <= 100
+                assert "ε" in text
+                table = plan.alternatives
+                assert len(table) == (2 if delta else 1)
+                assert table["rmse_mean"].is_monotonic_increasing
+                assert table["noise"][0] == plan.design.law
+                assert plan.half_width(0.95) == pytest.approx(table["half_width"][0])
+                assert plan.half_width(0.5) < plan.half_width() < plan.half_width(0.999)
+                assert plan.claim.cost == plan.design.cost
 
 
 def test_what_bounding_takes_away_is_for_the_owner(ledger: cdp.Ledger) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,9 @@ from chronodp.dataset import Records
 from chronodp.engines.question import WIDEST_WEIGHED
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.tails import Law
-from chronodp.privacy import RecordUnit, dump, load
+from chronodp.privacy import RecordUnit
 from chronodp.randomness import seeded
-from chronodp.series import Mean, Measure, RowHistogram, RowMean, RunningTotal, Table
+from chronodp.series import Mean, RowHistogram, RowMean, RunningTotal, Table
 from chronodp.series.estimates import Floats, estimate
 from chronodp.series.shapes.toeplitz import SquareRoot
 from chronodp.series.windows import Windows
@@ -131,31 +132,8 @@ def test_what_one_unit_does(relation: str) -> None:
         assert bins == stated
 
 
-def test_words() -> None:
-    series = flights(unit=cdp.User(called="plane"))
-    mean = (
-        "mean of delay over every plane present, each with the mean of their rows in a period, a row clipped to 0 … 10"
-    )
-    assert series.mean("delay", clip=CLIP, of="people").table.released == mean
-    bins = "rows by delay in 2 bins, at most 4 rows' weight for each plane in a period"
-    assert series.histogram("delay", edges=[0, 1, 2], of="rows", at_most=4).table.released == bins
-    assert mean in str(series.mean("delay", clip=CLIP, of="people").plan(epsilon=1.0)).replace("\n             ", " ")
-
-
-def test_documents() -> None:
-    assert dump(Mean("kwh", (0.0, 3.0))) == '{"clip":[0.0,3.0],"column":"kwh","kind":"mean"}'
-    measures: list[tuple[Measure, str]] = [
-        (RowMean("kwh", (0.0, 3.0), 2), '{"at_most":2,"clip":[0.0,3.0],"column":"kwh","kind":"row_mean"}'),
-        (RowHistogram("kwh", (0.0, 1.0)), '{"at_most":1,"column":"kwh","edges":[0.0,1.0],"kind":"row_histogram"}'),
-    ]
-    for measure, text in measures:
-        assert dump(measure) == text
-        assert load(text, Measure) == measure
-
-
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
+def test_refusals(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[object, str]] = [
         (lambda series: series.mean("delay", clip=(2, 2), of="people"), "low < high"),
         (lambda series: series.mean("delay", clip=(1e9, 1e9 + 1), of="people"), "wider"),
         (lambda series: series.mean("delay", clip=CLIP, at_most=0, of="rows"), "at_most"),
@@ -176,11 +154,10 @@ def test_documents() -> None:
             lambda series: series.histogram("delay", edges=[0, 1], of="rows").total(every="2D"),
             "count, or with a sum with a clip",
         ),
-    ],
-)
-def test_refusals(ask: object, message: str) -> None:
-    with pytest.raises(InvalidArgument, match=message):
-        ask(flights())  # type: ignore[operator]
+    ]
+    for ask, message in cases:
+        with subtests.test(ask=ask, message=message), pytest.raises(InvalidArgument, match=message):
+            ask(flights())  # type: ignore[operator]
 
 
 @given(WIDE_CLIPS, UNITS, EPSILONS, st.sampled_from([1, 2, 1000, 2**20]))
@@ -222,14 +199,14 @@ def test_means_of_few_rows_miss_at_most_so_often(law: Law, rows: int, trials: Tr
         assert misses(law, rows, mean, trials(200_000, least=50_000)).at_most(0.9)
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize(("rows", "periods"), [(500, 1), (100_000, 1), (300, 4)])
 @pytest.mark.slow
-def test_means_of_many_rows_miss_exactly_so_often(law: Law, rows: int, periods: int, trials: Trials) -> None:
-    replicas = trials(200_000, least=100_000)
-    for mean in trials.some((3.3, 8.5), 2):
-        assert misses(law, rows, mean, replicas, periods=periods).exactly(0.9)
-        assert not misses(law, rows, mean, replicas, periods=periods, wider=WIDER).exactly(0.9)
+def test_means_of_many_rows_miss_exactly_so_often(trials: Trials, subtests: pytest.Subtests) -> None:
+    for law, (rows, periods) in itertools.product(LAWS, [(500, 1), (100_000, 1), (300, 4)]):
+        with subtests.test(law=law, rows=rows, periods=periods):
+            replicas = trials(200_000, least=100_000)
+            for mean in trials.some((3.3, 8.5), 2):
+                assert misses(law, rows, mean, replicas, periods=periods).exactly(0.9)
+                assert not misses(law, rows, mean, replicas, periods=periods, wider=WIDER).exactly(0.9)
 
 
 def test_bands_of_all_groups_at_once_share_by_group_and_not_by_sum(tmp_path: Path) -> None:

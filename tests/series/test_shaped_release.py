@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Iterator
@@ -60,56 +61,54 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    "shape", [SquareRoot(cdp.RunningTotal()), SquareRoot(cdp.Rolling(7)), Banded((1.0, 0.4, 0.3))], ids=str
-)
-@pytest.mark.parametrize("horizon", [1, 7, 256, 257, 1500])
-def test_filters_undo_the_noise_within_the_bound_and_never_look_ahead(shape: Any, horizon: int) -> None:
-    chance = np.random.default_rng(3)
-    draws = np.rint(chance.normal(size=(horizon, 2)) * 2**27).astype(np.int64)
-    noise = filter_draws(shape, draws)
-    back = np.convolve(shape.coefficients(horizon), noise[:, 0].astype(np.float64))[:horizon]
-    assert np.abs(back - draws[:, 0]).max() < rounding_bound(shape, horizon, 2.0**27)
-    # Later draws change nothing before them, to the last bit: so draws can be told from noise.
-    for at in {0, horizon // 3, horizon - 1}:
-        changed = draws.copy()
-        changed[at:] = -changed[at:] - 12345
-        other = filter_draws(shape, changed)
-        assert np.array_equal(other[:at], noise[:at])
-        assert np.array_equal(other[at] - changed[at], noise[at] - draws[at])
+def test_filters_undo_the_noise_within_the_bound_and_never_look_ahead(subtests: pytest.Subtests) -> None:
+    every_shape: list[Any] = [SquareRoot(cdp.RunningTotal()), SquareRoot(cdp.Rolling(7)), Banded((1.0, 0.4, 0.3))]
+    every_horizon: list[int] = [1, 7, 256, 257, 1500]
+    for shape, horizon in itertools.product(every_shape, every_horizon):
+        with subtests.test(shape=shape, horizon=horizon):
+            chance = np.random.default_rng(3)
+            draws = np.rint(chance.normal(size=(horizon, 2)) * 2**27).astype(np.int64)
+            noise = filter_draws(shape, draws)
+            back = np.convolve(shape.coefficients(horizon), noise[:, 0].astype(np.float64))[:horizon]
+            assert np.abs(back - draws[:, 0]).max() < rounding_bound(shape, horizon, 2.0**27)
+            # Later draws change nothing before them, to the last bit: so draws can be told from noise.
+            for at in {0, horizon // 3, horizon - 1}:
+                changed = draws.copy()
+                changed[at:] = -changed[at:] - 12345
+                other = filter_draws(shape, changed)
+                assert np.array_equal(other[:at], noise[:at])
+                assert np.array_equal(other[at] - changed[at], noise[at] - draws[at])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("workload", WORKLOADS, ids=str)
-def test_intervals_of_every_shape_hold_at_their_level_on_both_sides(
-    workload: Workload, delta: float, trials: Trials
-) -> None:
-    level, runs = 0.9, trials(20_000, least=3000)
-    windows: dict[str, Windows] = {
-        "each": each(len(DAYS)),
-        "running": running(len(DAYS)),
-        "rolling": rolling(len(DAYS), 3),
-        "coarser": coarser(DAYS, "12h"),
-    }
-    for design in {type(found.shape): found for found in reversed(designs(workload, delta=delta))}.values():
-        noise = design.noises[0]
-        draws = Grid(noise.step).to_values(draw_noise(design.shape, noise, len(DAYS), runs, seeded(8)))
-        for windows_of in windows.values():
-            found = estimate(design, (draws,), windows_of, average=False, level=level)
-            for tail in ((found.lower > 0).sum(axis=1), (found.upper < 0).sum(axis=1)):
-                for count in tail.tolist():
-                    assert stats.binom.sf(count - 1, runs, (1 - level) / 2) > 1e-9
-                    assert stats.binom.cdf(count, runs, (1 - level) / 2) > 1e-9
-        narrow = estimate(
-            replace(design, noises=(replace(noise, scale=0.9 * noise.scale),)),
-            (draws,),
-            windows["each"],
-            average=False,
-            level=level,
-        )
-        missed = int(((narrow.lower > 0) | (narrow.upper < 0)).sum())
-        assert stats.binom.sf(missed, runs * len(DAYS), 1 - level) < 1e-6
+def test_intervals_of_every_shape_hold_at_their_level_on_both_sides(trials: Trials, subtests: pytest.Subtests) -> None:
+    for delta, workload in itertools.product([0.0, 1e-6], WORKLOADS):
+        with subtests.test(delta=delta, workload=workload):
+            level, runs = 0.9, trials(20_000, least=3000)
+            windows: dict[str, Windows] = {
+                "each": each(len(DAYS)),
+                "running": running(len(DAYS)),
+                "rolling": rolling(len(DAYS), 3),
+                "coarser": coarser(DAYS, "12h"),
+            }
+            for design in {type(found.shape): found for found in reversed(designs(workload, delta=delta))}.values():
+                noise = design.noises[0]
+                draws = Grid(noise.step).to_values(draw_noise(design.shape, noise, len(DAYS), runs, seeded(8)))
+                for windows_of in windows.values():
+                    found = estimate(design, (draws,), windows_of, average=False, level=level)
+                    for tail in ((found.lower > 0).sum(axis=1), (found.upper < 0).sum(axis=1)):
+                        for count in tail.tolist():
+                            assert stats.binom.sf(count - 1, runs, (1 - level) / 2) > 1e-9
+                            assert stats.binom.cdf(count, runs, (1 - level) / 2) > 1e-9
+                narrow = estimate(
+                    replace(design, noises=(replace(noise, scale=0.9 * noise.scale),)),
+                    (draws,),
+                    windows["each"],
+                    average=False,
+                    level=level,
+                )
+                missed = int(((narrow.lower > 0) | (narrow.upper < 0)).sum())
+                assert stats.binom.sf(missed, runs * len(DAYS), 1 - level) < 1e-6
 
 
 def test_bands_hold_everywhere_at_once(trials: Trials) -> None:

@@ -66,12 +66,6 @@ def test_keys_of_others_are_seen_and_not_obeyed(release: Release) -> None:
         assert "\x1b" not in shown._repr_html_() + str(shown) + repr(shown)
 
 
-def test_what_a_default_leaves_out_is_said(plan: Plan) -> None:
-    assert "what one has in further groups of a period is left out: max_groups lets more count" in " ".join(
-        str(plan).split()
-    )
-
-
 @pytest.mark.parametrize(("end", "words"), [("2026-01-01", "for two such releases"), ("2025-02-01", "a year of 12")])
 def test_a_year_is_a_year(end: str, words: str) -> None:
     series = TimeSeries(

@@ -311,18 +311,21 @@ def test_noise_that_cannot_be_drawn_is_refused_before_it_is_paid_for(ledger: cdp
     assert ledger.status("people").charges == 0
 
 
-@pytest.mark.parametrize("bad", [[1, [2, 3]], float("nan"), float("inf"), "7", None, [[1.0, 2.0]], object(), True])
-def test_values_that_are_no_numbers_are_refused_and_nothing_is_released(bad: object, ledger: cdp.Ledger) -> None:
+def test_values_that_are_no_numbers_are_refused_and_nothing_is_released(
+    ledger: cdp.Ledger, subtests: pytest.Subtests
+) -> None:
     live = opened(ledger)
-    with pytest.raises(InvalidArgument, match="values must be finite numbers"):
-        live.step(bad)  # type: ignore[arg-type]
-    assert live.period == 0
-    assert ledger.released_steps("door") == []
+    cases: list[Any] = [[1, [2, 3]], float("nan"), float("inf"), "7", None, [[1.0, 2.0]], object(), True]
+    for bad in cases:
+        with subtests.test(bad=bad):
+            with pytest.raises(InvalidArgument, match="values must be finite numbers"):
+                live.step(bad)
+            assert live.period == 0
+            assert ledger.released_steps("door") == []
 
 
-@pytest.mark.parametrize(
-    ("changes", "kind"),
-    [
+def test_what_cannot_be_opened_costs_nothing(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], type[Exception]]] = [
         ({"unit": cdp.User(), "dataset": "people"}, MissingBound),
         ({"unit": cdp.User(), "dataset": "people", "horizon": None}, MissingBound),
         ({"max_periods": 3}, InvalidArgument),
@@ -338,16 +341,13 @@ def test_values_that_are_no_numbers_are_refused_and_nothing_is_released(bad: obj
         ({"entropy": 3}, InvalidArgument),
         ({"workload": cdp.Hierarchy((24,))}, InvalidArgument),
         ({"epsilon": 1e6}, BudgetExhausted),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_opened_costs_nothing(
-    changes: dict[str, Any], kind: type[Exception], ledger: cdp.Ledger
-) -> None:
-    workload = changes.pop("workload", None) if "workload" in changes else None
-    with pytest.raises(kind):
-        opened(ledger, workload, **changes)
-    assert ledger.status("doors").charges == 0
+    ]
+    for changes, kind in cases:
+        with subtests.test(changes=changes, kind=kind):
+            workload = changes.pop("workload", None)
+            with pytest.raises(kind):
+                opened(ledger, workload, **changes)
+            assert ledger.status("doors").charges == 0
     opened(ledger)
     with pytest.raises(StreamConflict, match="exists"):
         opened(ledger)

@@ -60,17 +60,17 @@ def most_of(part: list[Fraction]) -> tuple[Fraction, Fraction]:
 GRIDS = [(1.0, 0.25), (1.0, 1.0), (0.5, 4.0), (2.0, 0.125), (0.25, 2.0**-6), (0.25, 8.0)]
 
 
-@pytest.mark.parametrize("clip", [(0.0, 8.0), (-3.0, 5.0), (-8.0, -1.0), (0.3, 9.1), (100.0, 117.0)], ids=str)
-@pytest.mark.parametrize(("step", "squared_step"), GRIDS)
-def test_every_total_of_a_person_stays_within_what_is_paid_for(
-    clip: tuple[float, float], step: float, squared_step: float
-) -> None:
-    measure = Variance("kwh", clip)
-    parts = contents(measure, small(step, squared_step))
-    for part, stated in zip(parts, measure.contributions(), strict=True):
-        appearing, changing = most_of(part)
-        assert appearing <= stated.presence
-        assert changing <= min(stated.exchange, stated.row, stated.rewrite)
+def test_every_total_of_a_person_stays_within_what_is_paid_for(subtests: pytest.Subtests) -> None:
+    for clip, (step, squared_step) in itertools.product(
+        [(0.0, 8.0), (-3.0, 5.0), (-8.0, -1.0), (0.3, 9.1), (100.0, 117.0)], GRIDS
+    ):
+        with subtests.test(clip=clip, step=step, squared_step=squared_step):
+            measure = Variance("kwh", clip)
+            parts = contents(measure, small(step, squared_step))
+            for part, stated in zip(parts, measure.contributions(), strict=True):
+                appearing, changing = most_of(part)
+                assert appearing <= stated.presence
+                assert changing <= min(stated.exchange, stated.row, stated.rewrite)
 
 
 def test_what_is_paid_for_is_reached_by_all_three_at_once() -> None:
@@ -143,13 +143,13 @@ def misses(law: Law, people: int, mean: float, variance: float, replicas: int, *
 SPREADS = [(5.0, 0.0), (5.0, 12.5), (5.0, 25.0), (3.3, 1.0), (8.5, 12.0), (0.0, 0.0), (10.0, 0.0), (9.9, 0.3)]
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("people", [1, 5, 50, 500, 50_000])
 @pytest.mark.slow
-def test_variances_miss_at_most_so_often(law: Law, people: int, trials: Trials) -> None:
-    for mean, variance in trials.some(SPREADS if law == "laplace" else SPREADS[::-1], 2):
-        if people > 1 or variance == 0:
-            assert misses(law, people, mean, variance, trials(200_000, least=20_000)).at_most(0.9)
+def test_variances_miss_at_most_so_often(trials: Trials, subtests: pytest.Subtests) -> None:
+    for law, people in itertools.product(LAWS, [1, 5, 50, 500, 50_000]):
+        with subtests.test(law=law, people=people):
+            for mean, variance in trials.some(SPREADS if law == "laplace" else SPREADS[::-1], 2):
+                if people > 1 or variance == 0:
+                    assert misses(law, people, mean, variance, trials(200_000, least=20_000)).at_most(0.9)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -55,12 +55,6 @@ def test_of_published_lines_those_with_values_are_drawn(tmp_path: Path) -> None:
     assert f"drawn are {len(shown)} of 30, those with most values, the table has all" in view.drawn_note
 
 
-def test_few_lines_are_all_drawn(tmp_path: Path) -> None:
-    release = released(tmp_path, ["a", "b"])
-    figure: Any = release.plot()
-    assert figure.layout.title.subtitle.text == release.each_period().note
-
-
 def test_keys_that_differ_in_a_nul_stay_apart(tmp_path: Path) -> None:
     release = released(tmp_path, ["nul", "nul\x00"])
     assert release.to_pandas()["page"].tolist() == ["nul", "nul\x00"]

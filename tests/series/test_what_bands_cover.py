@@ -59,19 +59,3 @@ def test_a_page_for_readers_has_no_calls_of_the_library(release: Release, tmp_pa
     words = page[: page.index('<script type="application/json"')]
     for call in ("Missing()", "plan.", "diagnose()"):
         assert call not in words
-
-
-def test_large_errors_are_written_with_thousands() -> None:
-    series = TimeSeries(
-        pd.DataFrame({"at": pd.to_datetime([]), "who": [], "eur": []}),
-        time="at",
-        user="who",
-        every="1mo",
-        start="2026-01-01",
-        end="2026-04-01",
-        unit=User(),
-        max_periods=3,
-    )
-    plan = str(series.sum("eur", clip=(0, 90_000)).plan(epsilon=1))
-    assert not re.search(r"\de\+0\d", plan)
-    assert re.search(r"± \d{3},\d{3} ", plan)

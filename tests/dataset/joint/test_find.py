@@ -13,7 +13,7 @@ from tests.dataset.test_find import frame, meters
 
 import chronodp as cdp
 from chronodp.accounting import basic, gaussian
-from chronodp.dataset import PlanTogether, ReleaseTogether, plan_together
+from chronodp.dataset import PlanTogether, plan_together
 from chronodp.errors import InvalidArgument, RequestConflict
 from chronodp.privacy import BoundedRangeCost, PureCost, SequenceCost
 from chronodp.randomness import seeded
@@ -149,14 +149,6 @@ def test_a_death_after_a_choice_goes_on_with_it(tmp_path: Path, times: int) -> N
             planned({"days": load(), "signed": load()}).release(store, dataset="meters", request="one")
         with pytest.raises(RequestConflict):
             planned({"days": load(frame(seed=2)), "signed": other}).release(store, dataset="meters", request="one")
-
-
-@pytest.mark.slow
-def test_a_release_is_saved_and_read_again(ledger: cdp.Ledger, tmp_path: Path) -> None:
-    made = planned(four()).release(ledger, dataset="meters", request="one", entropy=seeded(5))
-    again = ReleaseTogether.load(made.save(tmp_path / "all.json"))
-    assert again.to_pandas().equals(made.to_pandas())
-    assert again["days"].found == made["days"].found  # type: ignore[union-attr]
 
 
 @pytest.mark.slow

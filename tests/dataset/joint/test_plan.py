@@ -77,11 +77,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_planned_is_refused_in_words(name: str) -> None:
-    ask, message = REFUSED[name]
-    with pytest.raises(InvalidArgument, match=message):
-        ask()
+def test_what_cannot_be_planned_is_refused_in_words(subtests: pytest.Subtests) -> None:
+    for name in [*REFUSED]:
+        with subtests.test(name=name):
+            ask, message = REFUSED[name]
+            with pytest.raises(InvalidArgument, match=message):
+                ask()
 
 
 def test_what_follows_from_what() -> None:
@@ -112,30 +113,30 @@ def test_a_query_of_no_weight_is_told_where_it_is_free() -> None:
     assert plan.chosen.shares["load"] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("unit", [cdp.Event(), cdp.User(), DAY], ids=str)
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_no_way_of_answering_is_better(unit: RecordUnit, delta: float) -> None:
+def test_no_way_of_answering_is_better(subtests: pytest.Subtests) -> None:
     """Every way to answer four totals from each other, each with its best shares, written out."""
-    load = load_of(month(unit))
-    queries = [load, *(load.total(every=every) for every in ("1D", "6D", "30D"))]
-    plan = cdp.plan_together(queries, epsilon=1.0, delta=delta, weights=(1.0, 0.3, 0.02, 5.0))
-    law = plan.chosen.law
-    whole = 1.0 if law == "laplace" else float(np.hypot.reduce(list(plan.chosen.shares.values())))
-    single = [one.query.at(law, 1.0).rmse ** 2 for one in plan.asked]  # type: ignore[union-attr]
-    periods = (1, 24, 144, 720)
-    best = np.inf
-    for sources in itertools.product(range(4), repeat=4):
-        released = {place for place in range(4) if sources[place] == place}
-        if not all(source in released and source <= place for place, source in enumerate(sources)):
-            continue
-        errors = dict.fromkeys(sorted(released), 0.0)
-        for place, source in enumerate(sources):
-            one = plan.asked[place]
-            errors[source] += one.weight * one.query.numbers * periods[place] / periods[source] * single[source]
-        listed = list(errors.values())
-        best = min(best, squared_error(listed, best_shares(listed, law=law, whole=whole)))
-    assert plan.chosen.error == pytest.approx(best, rel=1e-9)
-    assert all(plan.chosen.error <= other.error for other in plan.others)
+    for unit, delta in itertools.product([cdp.Event(), cdp.User(), DAY], [0.0, 1e-6]):
+        with subtests.test(unit=unit, delta=delta):
+            load = load_of(month(unit))
+            queries = [load, *(load.total(every=every) for every in ("1D", "6D", "30D"))]
+            plan = cdp.plan_together(queries, epsilon=1.0, delta=delta, weights=(1.0, 0.3, 0.02, 5.0))
+            law = plan.chosen.law
+            whole = 1.0 if law == "laplace" else float(np.hypot.reduce(list(plan.chosen.shares.values())))
+            single = [one.query.at(law, 1.0).rmse ** 2 for one in plan.asked]  # type: ignore[union-attr]
+            periods = (1, 24, 144, 720)
+            best = np.inf
+            for sources in itertools.product(range(4), repeat=4):
+                released = {place for place in range(4) if sources[place] == place}
+                if not all(source in released and source <= place for place, source in enumerate(sources)):
+                    continue
+                errors = dict.fromkeys(sorted(released), 0.0)
+                for place, source in enumerate(sources):
+                    one = plan.asked[place]
+                    errors[source] += one.weight * one.query.numbers * periods[place] / periods[source] * single[source]
+                listed = list(errors.values())
+                best = min(best, squared_error(listed, best_shares(listed, law=law, whole=whole)))
+            assert plan.chosen.error == pytest.approx(best, rel=1e-9)
+            assert all(plan.chosen.error <= other.error for other in plan.others)
 
 
 def test_plans_fit_their_budget_and_have_the_error_they_say(trials: Trials) -> None:
@@ -175,14 +176,20 @@ def test_plans_fit_their_budget_and_have_the_error_they_say(trials: Trials) -> N
             assert not less.fits(nothing, plan.cost), "nothing is left over"
 
 
-@pytest.mark.parametrize(
-    ("unit", "every", "touched"),
-    [(cdp.Window(24), "1D", 2), (cdp.Window(25), "1D", 2), (cdp.Window(26), "1D", 3), (cdp.Window(1), "1D", 1),
-     (DAY, "1D", 1), (DAY, "5h", 6), (cdp.UserPeriod("1W"), "1D", 7), (DAY, "6D", 1)],
-)  # fmt: skip
-def test_blocks_that_a_stretch_touches_are_counted(unit: RecordUnit, every: str, touched: int) -> None:
-    (found,) = load_of(month(unit)).peak(every=every).table.sensitivities()
-    assert found.l1 == 5.0 * touched
+def test_blocks_that_a_stretch_touches_are_counted(subtests: pytest.Subtests) -> None:
+    for unit, every, touched in [
+        (cdp.Window(24), "1D", 2),
+        (cdp.Window(25), "1D", 2),
+        (cdp.Window(26), "1D", 3),
+        (cdp.Window(1), "1D", 1),
+        (DAY, "1D", 1),
+        (DAY, "5h", 6),
+        (cdp.UserPeriod("1W"), "1D", 7),
+        (DAY, "6D", 1),
+    ]:
+        with subtests.test(unit=unit, every=every, touched=touched):
+            (found,) = load_of(month(unit)).peak(every=every).table.sensitivities()
+            assert found.l1 == 5.0 * touched
 
 
 def test_a_plan_reads_as_sentences_and_tables() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -35,24 +36,26 @@ def strategy(plan: PlanTogether, name: str, law: Law) -> Strategy:
     return next(one for one in (plan.chosen, *plan.others) if (one.name, one.law) == (name, law))
 
 
-@pytest.mark.parametrize("kind", ["unit", "relative"])
-@pytest.mark.parametrize("level", UNITS)
-def test_the_smart_grid_month_has_its_reference_shares(level: str, kind: str, golden: Any) -> None:
-    known = golden("applications/budget.json")[f"{level}/{kind}"]
-    plan = month_of(level, known["w"])
-    touched = dict(zip(("hourly", "peak", "total"), known["m"], strict=True))
-    best = strategy(plan, "optimal", "laplace")
-    assert [best.shares[name] / m for name, m in touched.items()] == pytest.approx(known["laplace"]["eps_i"], rel=1e-9)
-    assert best.error == pytest.approx(known["laplace"]["objective"], rel=1e-9)
-    scales = [best.rmse[name] / math.sqrt(2) for name in touched]
-    assert scales == pytest.approx(known["laplace"]["noise_scale_b"], rel=1e-9)
-    equal = strategy(plan, "equal", "laplace")
-    assert equal.error == pytest.approx(known["laplace"]["equal_split_objective"], rel=1e-9)
-    gauss = strategy(plan, "optimal", "gaussian")
-    rhos = [gauss.shares[name] ** 2 / 2 / m for name, m in touched.items()]
-    assert rhos == pytest.approx(known["gaussian"]["rho_i"], rel=1e-9)
-    assert [gauss.rmse[name] for name in touched] == pytest.approx(known["gaussian"]["sigma_i"], rel=1e-9)
-    assert gauss.error == pytest.approx(known["gaussian"]["objective"], rel=1e-9)
+def test_the_smart_grid_month_has_its_reference_shares(golden: Any, subtests: pytest.Subtests) -> None:
+    for kind, level in itertools.product(["unit", "relative"], UNITS):
+        with subtests.test(kind=kind, level=level):
+            known = golden("applications/budget.json")[f"{level}/{kind}"]
+            plan = month_of(level, known["w"])
+            touched = dict(zip(("hourly", "peak", "total"), known["m"], strict=True))
+            best = strategy(plan, "optimal", "laplace")
+            assert [best.shares[name] / m for name, m in touched.items()] == pytest.approx(
+                known["laplace"]["eps_i"], rel=1e-9
+            )
+            assert best.error == pytest.approx(known["laplace"]["objective"], rel=1e-9)
+            scales = [best.rmse[name] / math.sqrt(2) for name in touched]
+            assert scales == pytest.approx(known["laplace"]["noise_scale_b"], rel=1e-9)
+            equal = strategy(plan, "equal", "laplace")
+            assert equal.error == pytest.approx(known["laplace"]["equal_split_objective"], rel=1e-9)
+            gauss = strategy(plan, "optimal", "gaussian")
+            rhos = [gauss.shares[name] ** 2 / 2 / m for name, m in touched.items()]
+            assert rhos == pytest.approx(known["gaussian"]["rho_i"], rel=1e-9)
+            assert [gauss.rmse[name] for name in touched] == pytest.approx(known["gaussian"]["sigma_i"], rel=1e-9)
+            assert gauss.error == pytest.approx(known["gaussian"]["objective"], rel=1e-9)
 
 
 def test_a_total_beside_its_hours_costs_nothing(golden: Any) -> None:

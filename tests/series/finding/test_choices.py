@@ -63,11 +63,12 @@ def test_bounds_are_weighed_by_the_larger_of_loss_and_noise() -> None:
     assert joint.cap * joint.grid.step == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 16, 17, 365])
-def test_candidates_end_with_all(most: int) -> None:
-    found = candidates_up_to(most)
-    assert found[-1] == most
-    assert list(found) == sorted(set(found))
+def test_candidates_end_with_all(subtests: pytest.Subtests) -> None:
+    for most in [1, 2, 3, 16, 17, 365]:
+        with subtests.test(most=most):
+            found = candidates_up_to(most)
+            assert found[-1] == most
+            assert list(found) == sorted(set(found))
 
 
 def series() -> cdp.TimeSeries:
@@ -86,12 +87,6 @@ def open_scale(between: tuple[float, float] | None = None) -> Scale:
     plan: Any = series().sum("number", clip=cdp.Find(between=between)).plan(epsilon=1.0, delta=1e-6)
     scale: Scale = plan.design.scale
     return scale
-
-
-def test_the_plan_says_how_many_people_it_takes() -> None:
-    assert open_scale().needed == 980
-    assert len(open_scale().first) == 121
-    assert open_scale((1, 100)).needed < 900
 
 
 @pytest.mark.parametrize("between", [(2.0**-30, 1.0), (1.0, 2.0**41)])

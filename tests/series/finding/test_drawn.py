@@ -96,29 +96,34 @@ def losses_of(joint: Any) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_candidate_can_be_drawn(kind: str, trials: Trials) -> None:
-    chance, drawn, refused = random.Random(kind), 0, 0
-    units = (cdp.User(), cdp.User(relation="replace"), cdp.UserPeriod("2D"), cdp.Window(2), cdp.Event())
-    for _ in range(trials(1200, least=60)):
-        unit = chance.choice(units)
-        periods = cdp.Find() if unit.whole_person and (kind != "edges" or not chance.randrange(4)) else None
-        find = cdp.Find(chance.choice((0.001, 0.05, 0.5)), between=chance.choice(BETWEEN))
-        missing = chance.choice((None, Missing(), Missing(share=1e-9)))
-        terms = {"epsilon": chance.choice(BUDGETS), "delta": chance.choice((0.0, 1e-9, 1e-3)), "missing": missing}
-        try:
-            query = asked(series(chance.choice(list(DAYS)), unit, periods), kind, find)
-            if chance.randrange(2):
-                query = query.by(region=["north", "south", "east"], max_groups=chance.choice((2, cdp.Find())))
-            plan = query.plan(**terms)
-        except InvalidArgument:
-            refused += 1
-            continue
-        if isinstance(plan, FindPlan):
-            drawn += draw_all(plan, chance, 2)
-            assert str(plan)
-    assert drawn > trials(600, least=30)
-    assert refused  # or the budgets were no sweep
+def test_every_candidate_can_be_drawn(trials: Trials, subtests: pytest.Subtests) -> None:
+    for kind in KINDS:
+        with subtests.test(kind=kind):
+            chance, drawn, refused = random.Random(kind), 0, 0
+            units = (cdp.User(), cdp.User(relation="replace"), cdp.UserPeriod("2D"), cdp.Window(2), cdp.Event())
+            for _ in range(trials(1200, least=60)):
+                unit = chance.choice(units)
+                periods = cdp.Find() if unit.whole_person and (kind != "edges" or not chance.randrange(4)) else None
+                find = cdp.Find(chance.choice((0.001, 0.05, 0.5)), between=chance.choice(BETWEEN))
+                missing = chance.choice((None, Missing(), Missing(share=1e-9)))
+                terms = {
+                    "epsilon": chance.choice(BUDGETS),
+                    "delta": chance.choice((0.0, 1e-9, 1e-3)),
+                    "missing": missing,
+                }
+                try:
+                    query = asked(series(chance.choice(list(DAYS)), unit, periods), kind, find)
+                    if chance.randrange(2):
+                        query = query.by(region=["north", "south", "east"], max_groups=chance.choice((2, cdp.Find())))
+                    plan = query.plan(**terms)
+                except InvalidArgument:
+                    refused += 1
+                    continue
+                if isinstance(plan, FindPlan):
+                    drawn += draw_all(plan, chance, 2)
+                    assert str(plan)
+            assert drawn > trials(600, least=30)
+            assert refused  # or the budgets were no sweep
 
 
 def test_forty_releases_of_few_people_all_succeed(tmp_path: Path) -> None:

@@ -105,64 +105,65 @@ def about(origin: Any, world: Sequence[Record]) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "unit", "user"), CASES, ids=[name for name, *_ in CASES])
-def test_one_unit_moves_utilities_as_far_as_claimed(
-    name: str, unit: RecordUnit, user: str | None, trials: Trials
-) -> None:
-    plan = planned([], unit, user)
-    seen = [0.0] * 3
-    for one, other in pairs(unit, trials(4000, least=120)):
-        for number, ((choice, before), (_, after)) in enumerate(
-            zip(choices(plan, one), choices(plan, other), strict=True)
-        ):
-            change = [new - old for new, old in zip(after, before, strict=True)]
-            most = max(map(abs, change))
-            assert most <= choice.change, name
-            if choice.monotone:
-                assert min(change) >= 0 or max(change) <= 0, name
-            seen[number] = max(seen[number], most / choice.change)
-            _check_range(choice, before, after)
-    # What is claimed is no more than what some unit does; random tables this small come near it.
-    assert seen[0] >= 0.5, name
-    assert seen[1] == 1.0, name
-    assert seen[2] >= 0.25, name
+def test_one_unit_moves_utilities_as_far_as_claimed(trials: Trials, subtests: pytest.Subtests) -> None:
+    for name, unit, user in CASES:
+        with subtests.test(name=name, unit=unit, user=user):
+            plan = planned([], unit, user)
+            seen = [0.0] * 3
+            for one, other in pairs(unit, trials(4000, least=120)):
+                for number, ((choice, before), (_, after)) in enumerate(
+                    zip(choices(plan, one), choices(plan, other), strict=True)
+                ):
+                    change = [new - old for new, old in zip(after, before, strict=True)]
+                    most = max(map(abs, change))
+                    assert most <= choice.change, name
+                    if choice.monotone:
+                        assert min(change) >= 0 or max(change) <= 0, name
+                    seen[number] = max(seen[number], most / choice.change)
+                    _check_range(choice, before, after)
+            # What is claimed is no more than what some unit does; random tables this small come near it.
+            assert seen[0] >= 0.5, name
+            assert seen[1] == 1.0, name
+            assert seen[2] >= 0.25, name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "unit", "user", "mean_of"), in_turn(CASES, ["rows", "people", "totals"]))
-def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(
-    name: str, unit: RecordUnit, user: str | None, mean_of: str, trials: Trials
-) -> None:
-    plan, seen = planned([], unit, user, mean_of=mean_of), 0.0
-    for one, other in pairs(unit, trials(1200, least=60), seed=8):
-        for (choice, before), (_, after) in zip(choices(plan, one), choices(plan, other), strict=True):
-            change = [new - old for new, old in zip(after, before, strict=True)]
-            assert max(map(abs, change)) <= choice.change, name
-            if choice.monotone:
-                assert min(change) >= 0 or max(change) <= 0, name
-            _check_range(choice, before, after)
-            seen = max(seen, max(map(abs, change)) / choice.change)
-    assert seen >= 0.5, name
+def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(trials: Trials, subtests: pytest.Subtests) -> None:
+    for name, unit, user, mean_of in in_turn(CASES, ["rows", "people", "totals"]):
+        with subtests.test(name=name, unit=unit, user=user, mean_of=mean_of):
+            plan, seen = planned([], unit, user, mean_of=mean_of), 0.0
+            for one, other in pairs(unit, trials(1200, least=60), seed=8):
+                for (choice, before), (_, after) in zip(choices(plan, one), choices(plan, other), strict=True):
+                    change = [new - old for new, old in zip(after, before, strict=True)]
+                    assert max(map(abs, change)) <= choice.change, name
+                    if choice.monotone:
+                        assert min(change) >= 0 or max(change) <= 0, name
+                    _check_range(choice, before, after)
+                    seen = max(seen, max(map(abs, change)) / choice.change)
+            assert seen >= 0.5, name
 
 
-@pytest.mark.parametrize(("name", "unit", "user", "of"), in_turn(CASES, ["rows", "people"]))
 def test_one_unit_moves_utilities_of_a_typical_size_as_far_as_claimed(
-    name: str, unit: RecordUnit, user: str | None, of: Any, trials: Trials
+    trials: Trials, subtests: pytest.Subtests
 ) -> None:
-    series = cdp.TimeSeries(
-        [], time="at", user=user, every="1D", start="2026-01-01", end="2026-01-05", unit=unit,
-        max_periods=2 if unit.whole_person else None, engine=Reference(),
-    )  # fmt: skip
-    plan: Any = series.histogram("number", edges=cdp.Find(), of=of).by(max_groups=2, **GROUPED).plan(epsilon=400.0)
-    typical, seen = plan.design.edges, 0.0
-    for one, other in pairs(unit, trials(1200, least=60), seed=9):
-        counts = [about(plan.origin, world).sizes(typical) for world in (one, other)]
-        before, after = (median_utilities(found.above, found.voters) for found in counts)
-        most = max(abs(new - old) for new, old in zip(after, before, strict=True))
-        assert most <= typical.median.change, name
-        _check_range(typical.median, before, after)
-        seen = max(seen, most / typical.median.change)
-    assert seen >= 0.5, name
+    for name, unit, user, of in in_turn(CASES, ["rows", "people"]):
+        with subtests.test(name=name, unit=unit, user=user, of=of):
+            series = cdp.TimeSeries(
+                [], time="at", user=user, every="1D", start="2026-01-01", end="2026-01-05", unit=unit,
+                max_periods=2 if unit.whole_person else None, engine=Reference(),
+            )  # fmt: skip
+            plan: Any = (
+                series.histogram("number", edges=cdp.Find(), of=of).by(max_groups=2, **GROUPED).plan(epsilon=400.0)
+            )
+            typical, seen = plan.design.edges, 0.0
+            for one, other in pairs(unit, trials(1200, least=60), seed=9):
+                counts = [about(plan.origin, world).sizes(typical) for world in (one, other)]
+                before, after = (median_utilities(found.above, found.voters) for found in counts)
+                most = max(abs(new - old) for new, old in zip(after, before, strict=True))
+                assert most <= typical.median.change, name
+                _check_range(typical.median, before, after)
+                seen = max(seen, most / typical.median.change)
+            assert seen >= 0.5, name
 
 
 class _MeansOfHistories(Reference):
@@ -245,35 +246,34 @@ def _check_range(choice: ChoiceDesign, before: list[int], after: list[int]) -> N
     assert np.ptp(one - other) <= choice.epsilon * (1 + 1e-9), "the ratios span more than epsilon"
 
 
-@pytest.mark.parametrize(("name", "unit", "user"), CASES, ids=[name for name, *_ in CASES])
-def test_one_unit_moves_the_figure_as_far_as_claimed(
-    name: str, unit: RecordUnit, user: str | None, trials: Trials
-) -> None:
-    series = cdp.TimeSeries(
-        [],
-        time="at",
-        user=user,
-        every="1D",
-        start="2026-01-01",
-        end="2026-01-05",
-        unit=unit,
-        max_periods=2 if unit.whole_person else None,
-        engine=Reference(),
-    )
-    query = series.sum("number", clip=(-0.1, 0.2)).by(**GROUPED)
-    plan = query.plan(epsilon=2.0, delta=1e-3, missing=cdp.Missing())
-    figure = plan.design.missing
-    assert figure is not None
-    of_lost, of_beyond = figure.noises
-    seen = 0.0
-    for one, other in pairs(unit, trials(4000, least=120), seed=3):
-        lost, beyond = np.abs(
-            np.subtract(*(about(plan.origin, world).missing(plan.design, key="k") for world in (one, other)))
-        )
-        assert lost * of_lost.step <= of_lost.sensitivity
-        assert beyond * of_beyond.step <= of_beyond.sensitivity
-        seen = max(seen, lost * of_lost.step / of_lost.sensitivity)
-    assert seen > 0.4, name
+def test_one_unit_moves_the_figure_as_far_as_claimed(trials: Trials, subtests: pytest.Subtests) -> None:
+    for name, unit, user in CASES:
+        with subtests.test(name=name, unit=unit, user=user):
+            series = cdp.TimeSeries(
+                [],
+                time="at",
+                user=user,
+                every="1D",
+                start="2026-01-01",
+                end="2026-01-05",
+                unit=unit,
+                max_periods=2 if unit.whole_person else None,
+                engine=Reference(),
+            )
+            query = series.sum("number", clip=(-0.1, 0.2)).by(**GROUPED)
+            plan = query.plan(epsilon=2.0, delta=1e-3, missing=cdp.Missing())
+            figure = plan.design.missing
+            assert figure is not None
+            of_lost, of_beyond = figure.noises
+            seen = 0.0
+            for one, other in pairs(unit, trials(4000, least=120), seed=3):
+                lost, beyond = np.abs(
+                    np.subtract(*(about(plan.origin, world).missing(plan.design, key="k") for world in (one, other)))
+                )
+                assert lost * of_lost.step <= of_lost.sensitivity
+                assert beyond * of_beyond.step <= of_beyond.sensitivity
+                seen = max(seen, lost * of_lost.step / of_lost.sensitivity)
+            assert seen > 0.4, name
 
 
 # Mutants: what the checks above must notice.

@@ -43,11 +43,12 @@ def test_the_budget_of_the_figures() -> None:
     assert moved_length(column, may_return=False) == pytest.approx(STREAMS["col"], rel=1e-12)
 
 
-@pytest.mark.parametrize("row", COARSE["rows"], ids=lambda row: row["steps"])
-def test_thresholds_by_the_number_of_looks(row: dict[str, float]) -> None:
-    found = root_thresholds(int(row["steps"]), COARSE["m"])
-    assert found[0] == pytest.approx(row["tau_first"], rel=1e-9)
-    assert found[-1] == pytest.approx(row["tau_last"], rel=1e-9)
+def test_thresholds_by_the_number_of_looks(subtests: pytest.Subtests) -> None:
+    for row in COARSE["rows"]:
+        with subtests.test(row=row):
+            found = root_thresholds(int(row["steps"]), COARSE["m"])
+            assert found[0] == pytest.approx(row["tau_first"], rel=1e-9)
+            assert found[-1] == pytest.approx(row["tau_last"], rel=1e-9)
 
 
 @pytest.mark.parametrize("row", STREAMS["thresholds"], ids=lambda row: row["m"])
@@ -58,35 +59,39 @@ def test_thresholds_by_the_number_of_keys(row: dict[str, float]) -> None:
     assert root_thresholds(1, int(row["m"]))[0] == pytest.approx(row["once_at_end"], rel=1e-9)
 
 
-@pytest.mark.parametrize("looks", [1, 2, 4, 6, 12, 26, 52, 365])
-def test_designs_come_close_to_the_square_root(looks: int) -> None:
-    design = design_key_stream(unit=User(), horizon=365, looks=looks, max_keys=10, epsilon=1.0, delta=1e-6)
-    wanted = float(root_thresholds(looks, 10)[-1])
-    assert wanted * (1 - 1e-3) <= design.people_needed[-1] <= 1.01 * wanted
-    assert len(design.look_steps) == looks
-    assert design.look_steps[-1] == 364
-    assert list(design.look_steps) == sorted(set(design.look_steps))
+def test_designs_come_close_to_the_square_root(subtests: pytest.Subtests) -> None:
+    for looks in [1, 2, 4, 6, 12, 26, 52, 365]:
+        with subtests.test(looks=looks):
+            design = design_key_stream(unit=User(), horizon=365, looks=looks, max_keys=10, epsilon=1.0, delta=1e-6)
+            wanted = float(root_thresholds(looks, 10)[-1])
+            assert wanted * (1 - 1e-3) <= design.people_needed[-1] <= 1.01 * wanted
+            assert len(design.look_steps) == looks
+            assert design.look_steps[-1] == 364
+            assert list(design.look_steps) == sorted(set(design.look_steps))
 
 
-@pytest.mark.parametrize("unit", [User(), User("replace"), DAY, Event(), Event("replace")], ids=str)
-@pytest.mark.parametrize(
-    ("looks", "epsilon", "delta"), [(1, 1.0, 1e-6), (12, 1.0, 1e-6), (100, 0.1, 1e-9), (7, 9.0, 0.1)]
-)
-def test_a_lone_key_is_told_no_more_often_than_stated(unit: Any, looks: int, epsilon: float, delta: float) -> None:
+def test_a_lone_key_is_told_no_more_often_than_stated(subtests: pytest.Subtests) -> None:
     """The union over looks and keys, with the exact law of the noise in 40 digits, and rounding at its worst."""
-    design = design_of(unit, looks=looks, epsilon=epsilon, delta=delta)
-    l2, l1 = noise_lengths(design.shape, looks)
-    shape, spans = design.shape, design.noise.scale / design.noise.step
-    rounded = Recursion(shape).rounding_bound(looks, spans) if isinstance(shape, BufferedLinear) else 0.0
-    with mp.workdps(40):
-        scale = mpf(design.noise.scale) / mpf(design.noise.step)
-        chance = mpf(0)
-        for look in range(looks):
-            left = int(design.quanta[look]) - design.person - (rounded + mpf(1) / 2) * mpf(float(l1[look]))
-            chance += mp.erfc(left / (scale * mpf(float(l2[look])) * mp.sqrt(2))) / 2
-        missed = 1 - (1 - chance) ** design.moved
-        assert missed <= mpf(design.key_delta)
-        assert missed >= mpf(design.key_delta) * mpf("0.98")  # and not far below: people are not asked for in vain
+    for unit, (looks, epsilon, delta) in itertools.product(
+        [User(), User("replace"), DAY, Event(), Event("replace")],
+        [(1, 1.0, 1e-6), (12, 1.0, 1e-6), (100, 0.1, 1e-9), (7, 9.0, 0.1)],
+    ):
+        with subtests.test(unit=unit, looks=looks, epsilon=epsilon, delta=delta):
+            design = design_of(unit, looks=looks, epsilon=epsilon, delta=delta)
+            l2, l1 = noise_lengths(design.shape, looks)
+            shape, spans = design.shape, design.noise.scale / design.noise.step
+            rounded = Recursion(shape).rounding_bound(looks, spans) if isinstance(shape, BufferedLinear) else 0.0
+            with mp.workdps(40):
+                scale = mpf(design.noise.scale) / mpf(design.noise.step)
+                chance = mpf(0)
+                for look in range(looks):
+                    left = int(design.quanta[look]) - design.person - (rounded + mpf(1) / 2) * mpf(float(l1[look]))
+                    chance += mp.erfc(left / (scale * mpf(float(l2[look])) * mp.sqrt(2))) / 2
+                missed = 1 - (1 - chance) ** design.moved
+                assert missed <= mpf(design.key_delta)
+                assert missed >= mpf(design.key_delta) * mpf(
+                    "0.98"
+                )  # and not far below: people are not asked for in vain
 
 
 def design_of(unit: Any, *, looks: int, epsilon: float = 1.0, delta: float = 1e-6) -> KeyStreamDesign:
@@ -98,26 +103,30 @@ def design_of(unit: Any, *, looks: int, epsilon: float = 1.0, delta: float = 1e-
     return design_key_stream(unit=unit, horizon=400, looks=looks, epsilon=epsilon, delta=delta, **limits)
 
 
-@pytest.mark.parametrize("unit", [User(), User("replace"), DAY, Event(), Event("replace")], ids=str)
-def test_the_price_is_what_was_asked_for(unit: Any) -> None:
-    design = design_of(unit, looks=12)
-    assert load(dump(design), KeyStreamDesign) == design
-    assert gaussian.epsilon([design.cost], 1e-6) <= 1.0
+def test_the_price_is_what_was_asked_for(subtests: pytest.Subtests) -> None:
+    for unit in [User(), User("replace"), DAY, Event(), Event("replace")]:
+        with subtests.test(unit=unit):
+            design = design_of(unit, looks=12)
+            assert load(dump(design), KeyStreamDesign) == design
+            assert gaussian.epsilon([design.cost], 1e-6) <= 1.0
 
 
-@pytest.mark.parametrize("looks", [1, 2, 3, 5])
-def test_reach_is_the_worst_of_all_small_changes(looks: int) -> None:
+def test_reach_is_the_worst_of_all_small_changes(subtests: pytest.Subtests) -> None:
     """A meeting comes, goes, or is put off to a later look: all of them, through the whole matrix."""
-    for shape in (White(), SquareRoot(RunningTotal()), design_of(User(), looks=max(2, looks)).shape):
-        column = shape.coefficients(looks)
-        matrix = np.array([[column[row - at] if row >= at else 0.0 for at in range(looks)] for row in range(looks)])
-        alone = [matrix[:, at] for at in range(looks)]
-        put_off = [matrix[:, a] - matrix[:, b] for a, b in itertools.combinations(range(looks), 2)]
-        once = max(float(np.linalg.norm(change)) for change in alone)
-        either = max(float(np.linalg.norm(change)) for change in [*alone, *put_off])
-        assert moved_length(column, may_return=False) == pytest.approx(once, rel=1e-12)
-        assert moved_length(column, may_return=True) == pytest.approx(either, rel=1e-12)
-        assert either <= math.sqrt(2) * once * (1 + 1e-12)
+    for looks in [1, 2, 3, 5]:
+        with subtests.test(looks=looks):
+            for shape in (White(), SquareRoot(RunningTotal()), design_of(User(), looks=max(2, looks)).shape):
+                column = shape.coefficients(looks)
+                matrix = np.array(
+                    [[column[row - at] if row >= at else 0.0 for at in range(looks)] for row in range(looks)]
+                )
+                alone = [matrix[:, at] for at in range(looks)]
+                put_off = [matrix[:, a] - matrix[:, b] for a, b in itertools.combinations(range(looks), 2)]
+                once = max(float(np.linalg.norm(change)) for change in alone)
+                either = max(float(np.linalg.norm(change)) for change in [*alone, *put_off])
+                assert moved_length(column, may_return=False) == pytest.approx(once, rel=1e-12)
+                assert moved_length(column, may_return=True) == pytest.approx(either, rel=1e-12)
+                assert either <= math.sqrt(2) * once * (1 + 1e-12)
 
 
 def test_a_meeting_that_is_put_off_reaches_farther() -> None:

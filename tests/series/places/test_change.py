@@ -33,24 +33,24 @@ def squares(tree: PlaceTree, cells: NDArray[np.int64]) -> list[int]:
     return [int((level**2).sum()) for level in tree.sums(cells)]
 
 
-@pytest.mark.parametrize("children", REGULAR + IRREGULAR, ids=str)
-@pytest.mark.parametrize("copies", [1, 2])
-def test_the_change_of_a_level_is_the_worst_of_all_choices(children: list[list[int]], copies: int) -> None:
-    tree = PlaceTree(children)
-    places = tree.leaves * copies
-    for most in range(1, min(places, 5) + 1):
-        worst = [0] * tree.levels
-        together = 0
-        for held in itertools.combinations(range(places), most):
-            cells = np.zeros(places, np.int64)
-            cells[list(held)] = 1
-            found = squares(tree, cells.reshape(copies, tree.leaves))
-            worst = [max(pair) for pair in zip(worst, found, strict=True)]
-            together = max(together, sum(found))
-        assert level_changes(tree, most, copies=copies) == tuple(worst)
-        assert together <= sum(worst)
-        if children in REGULAR:  # one choice attains all levels at once
-            assert together == sum(worst)
+def test_the_change_of_a_level_is_the_worst_of_all_choices(subtests: pytest.Subtests) -> None:
+    for children, copies in itertools.product((REGULAR + IRREGULAR), [1, 2]):
+        with subtests.test(children=children, copies=copies):
+            tree = PlaceTree(children)
+            places = tree.leaves * copies
+            for most in range(1, min(places, 5) + 1):
+                worst = [0] * tree.levels
+                together = 0
+                for held in itertools.combinations(range(places), most):
+                    cells = np.zeros(places, np.int64)
+                    cells[list(held)] = 1
+                    found = squares(tree, cells.reshape(copies, tree.leaves))
+                    worst = [max(pair) for pair in zip(worst, found, strict=True)]
+                    together = max(together, sum(found))
+                assert level_changes(tree, most, copies=copies) == tuple(worst)
+                assert together <= sum(worst)
+                if children in REGULAR:  # one choice attains all levels at once
+                    assert together == sum(worst)
 
 
 def test_levels_priced_at_the_number_of_leaves_are_too_cheap() -> None:
@@ -93,44 +93,41 @@ def tables(ends: tuple[float, ...], periods: int, cells: int, *, moves: bool) ->
     return found
 
 
-@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
-@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 1.0), (-0.5, 1.0)])
-@pytest.mark.parametrize(("periods", "cells", "moves"), [(1, 2, True), (2, 1, True), (2, 1, False), (1, 3, False)])
-@pytest.mark.parametrize("children", [[[2], [2, 1]], [[3]]], ids=str)
-def test_no_two_neighbours_differ_by_more_than_the_stated_length(
-    children: list[list[int]],
-    periods: int,
-    cells: int,
-    moves: bool,
-    low: float,
-    high: float,
-    column: list[float],
-) -> None:
-    tree, reach = PlaceTree(children), FilterReach(np.array(column))
-    matrix = np.array([[column[s - t] if s >= t else 0.0 for t in range(3)] for s in range(3)])
-    part = Contribution.total(clip=(low, high))
-    held = np.array(tables(tuple({low, high} - {0.0}), periods, cells, moves=moves))
-    for level, change in enumerate(level_changes(tree, cells)):
-        seen = np.array([(matrix @ tree.sums(one)[level]).ravel() for one in held])
-        lengths = (seen**2).sum(axis=1)
-        apart = np.sqrt((lengths[:, None] + lengths[None] - 2 * seen @ seen.T).max())
-        stated = {
-            replaced: level_sensitivity(
-                reach,
-                change,
-                periods=periods,
-                contribution=part,
-                opposite=part.exchange - part.presence,
-                of_rows=False,
-                together=not moves,
-                replace=replaced,
-            )
-            for replaced in (False, True)
-        }
-        alone = math.sqrt(lengths.max())
-        assert alone <= stated[False] * (1 + 1e-12)
-        assert apart <= stated[True] * (1 + 1e-12)
-        if reach.falling or periods == 1:
-            assert alone == pytest.approx(stated[False])  # attained
-        if low == -high and reach.falling:
-            assert apart == pytest.approx(stated[True])
+def test_no_two_neighbours_differ_by_more_than_the_stated_length(subtests: pytest.Subtests) -> None:
+    for column, (low, high), (periods, cells, moves), children in itertools.product(
+        COLUMNS.values(),
+        [(0.0, 1.0), (-1.0, 1.0), (-0.5, 1.0)],
+        [(1, 2, True), (2, 1, True), (2, 1, False), (1, 3, False)],
+        [[[2], [2, 1]], [[3]]],
+    ):
+        with subtests.test(
+            column=column, low=low, high=high, periods=periods, cells=cells, moves=moves, children=children
+        ):
+            tree, reach = PlaceTree(children), FilterReach(np.array(column))
+            matrix = np.array([[column[s - t] if s >= t else 0.0 for t in range(3)] for s in range(3)])
+            part = Contribution.total(clip=(low, high))
+            held = np.array(tables(tuple({low, high} - {0.0}), periods, cells, moves=moves))
+            for level, change in enumerate(level_changes(tree, cells)):
+                seen = np.array([(matrix @ tree.sums(one)[level]).ravel() for one in held])
+                lengths = (seen**2).sum(axis=1)
+                apart = np.sqrt((lengths[:, None] + lengths[None] - 2 * seen @ seen.T).max())
+                stated = {
+                    replaced: level_sensitivity(
+                        reach,
+                        change,
+                        periods=periods,
+                        contribution=part,
+                        opposite=part.exchange - part.presence,
+                        of_rows=False,
+                        together=not moves,
+                        replace=replaced,
+                    )
+                    for replaced in (False, True)
+                }
+                alone = math.sqrt(lengths.max())
+                assert alone <= stated[False] * (1 + 1e-12)
+                assert apart <= stated[True] * (1 + 1e-12)
+                if reach.falling or periods == 1:
+                    assert alone == pytest.approx(stated[False])  # attained
+                if low == -high and reach.falling:
+                    assert apart == pytest.approx(stated[True])

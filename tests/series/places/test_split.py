@@ -39,47 +39,50 @@ def weights_for(row: dict[str, Any], shape: LevelShape) -> tuple[float, ...] | N
     return largest_least(shape) if "largest" in row["split"] else None
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['tree']}, {row['split']}")
-def test_published_splits(row: dict[str, Any]) -> None:
-    tree = named(row["tree"])
-    shape = shape_of(tree)
-    weights = weights_for(row, shape)
-    precisions = np.array(row["precisions"], dtype=float)
-    if weights is not None:
-        found = best_precisions(shape, weights)
-        assert found == pytest.approx(precisions, abs=1e-5)
-        shares = split_levels(shape, weights, "gaussian")
-        assert sum(shares) == 1
-        assert [float(share) for share in shares] == pytest.approx(precisions, abs=1e-5)
-        precisions = found
-    with np.errstate(divide="ignore"):
-        variances = shape.variances(precisions) if row["consistent"] else 1 / precisions
-    # Deviations are printed with two digits, precisions with five: what those leave open of the least of them.
-    open_digits = 0.0 if weights is not None else 0.5e-5 / min(p for p in row["precisions"] if p) / 2
-    assert np.sqrt(variances) * SPLITS["sigma_alone"] == pytest.approx(row["rmse"], rel=open_digits, abs=0.0051)
+def test_published_splits(subtests: pytest.Subtests) -> None:
+    for row in ROWS:
+        with subtests.test(row=row):
+            tree = named(row["tree"])
+            shape = shape_of(tree)
+            weights = weights_for(row, shape)
+            precisions = np.array(row["precisions"], dtype=float)
+            if weights is not None:
+                found = best_precisions(shape, weights)
+                assert found == pytest.approx(precisions, abs=1e-5)
+                shares = split_levels(shape, weights, "gaussian")
+                assert sum(shares) == 1
+                assert [float(share) for share in shares] == pytest.approx(precisions, abs=1e-5)
+                precisions = found
+            with np.errstate(divide="ignore"):
+                variances = shape.variances(precisions) if row["consistent"] else 1 / precisions
+            # Deviations are printed with two digits, precisions with five: what those leave open of the least of them.
+            open_digits = 0.0 if weights is not None else 0.5e-5 / min(p for p in row["precisions"] if p) / 2
+            assert np.sqrt(variances) * SPLITS["sigma_alone"] == pytest.approx(row["rmse"], rel=open_digits, abs=0.0051)
 
 
-@pytest.mark.parametrize("row", SPLITS["optimal_vs_any_linear_gaussian"], ids=lambda row: str(row["fanouts"]))
-def test_no_linear_gaussian_mechanism_errs_less(row: dict[str, Any]) -> None:
-    tree = regular(row["fanouts"])
-    shape = shape_of(tree)
-    # Published weights are of one node; here they are of a level's mean.
-    weights = [weight * count for weight, count in zip(row["weights"], tree.counts, strict=True)]
-    found = best_precisions(shape, weights)
-    assert found == pytest.approx(row["p"], abs=1e-5)
-    assert shape.error(found, weights) == pytest.approx(row["numerical_search_over_all_strategies"], abs=1e-5)
-    dense = TreeCovariance(tree, found.tolist())
-    assert [float(of[0]) for of in dense.variances] == pytest.approx(shape.variances(found))
+def test_no_linear_gaussian_mechanism_errs_less(subtests: pytest.Subtests) -> None:
+    for row in SPLITS["optimal_vs_any_linear_gaussian"]:
+        with subtests.test(row=row):
+            tree = regular(row["fanouts"])
+            shape = shape_of(tree)
+            # Published weights are of one node; here they are of a level's mean.
+            weights = [weight * count for weight, count in zip(row["weights"], tree.counts, strict=True)]
+            found = best_precisions(shape, weights)
+            assert found == pytest.approx(row["p"], abs=1e-5)
+            assert shape.error(found, weights) == pytest.approx(row["numerical_search_over_all_strategies"], abs=1e-5)
+            dense = TreeCovariance(tree, found.tolist())
+            assert [float(of[0]) for of in dense.variances] == pytest.approx(shape.variances(found))
 
 
-@pytest.mark.parametrize("row", CHECKS["optimal_several_leaves"], ids=lambda row: f"{row['tree']}")
-def test_several_leaves_a_person(row: dict[str, Any]) -> None:
-    shape = shape_of(named(row["tree"]), row["leaves_of_a_person"])
-    assert list(shape.changes) == row["change2_by_level"]
-    found = best_precisions(shape, (1.0, 1.0, 1.0))
-    assert found == pytest.approx(row["precisions"], abs=1e-5)
-    assert shape.error(found, (1.0, 1.0, 1.0)) == pytest.approx(row["numerical"], abs=1e-5)
-    assert np.sqrt(shape.variances(found)) == pytest.approx(row["sd_by_level_at_mu1"], abs=1e-4)
+def test_several_leaves_a_person(subtests: pytest.Subtests) -> None:
+    for row in CHECKS["optimal_several_leaves"]:
+        with subtests.test(row=row):
+            shape = shape_of(named(row["tree"]), row["leaves_of_a_person"])
+            assert list(shape.changes) == row["change2_by_level"]
+            found = best_precisions(shape, (1.0, 1.0, 1.0))
+            assert found == pytest.approx(row["precisions"], abs=1e-5)
+            assert shape.error(found, (1.0, 1.0, 1.0)) == pytest.approx(row["numerical"], abs=1e-5)
+            assert np.sqrt(shape.variances(found)) == pytest.approx(row["sd_by_level_at_mu1"], abs=1e-4)
 
 
 @pytest.mark.slow
@@ -106,14 +109,15 @@ def test_levels_are_pooled_where_a_precision_would_be_negative(fanouts: list[int
     assert shape.error(found, weights) <= least * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("row", CHECKS["laplace"], ids=lambda row: f"{row['tree']}, {row['objective']}")
-def test_published_laplace_splits(row: dict[str, Any]) -> None:
-    tree = regular(row["tree"])
-    shape = shape_of(tree)
-    weights = tuple(float(n) for n in tree.counts) if row["objective"] == "every_node" else (1.0,) * tree.levels
-    shares = np.array([float(share) for share in split_levels(shape, weights, "laplace")])
-    assert shares == pytest.approx(row["eps_shares"], abs=1e-4)
-    assert np.sqrt(shape.variances(shares**2 / 2)) == pytest.approx(row["sd"], abs=2e-3)
+def test_published_laplace_splits(subtests: pytest.Subtests) -> None:
+    for row in CHECKS["laplace"]:
+        with subtests.test(row=row):
+            tree = regular(row["tree"])
+            shape = shape_of(tree)
+            weights = tuple(float(n) for n in tree.counts) if row["objective"] == "every_node" else (1.0,) * tree.levels
+            shares = np.array([float(share) for share in split_levels(shape, weights, "laplace")])
+            assert shares == pytest.approx(row["eps_shares"], abs=1e-4)
+            assert np.sqrt(shape.variances(shares**2 / 2)) == pytest.approx(row["sd"], abs=2e-3)
 
 
 @pytest.mark.parametrize("row", CHECKS["us_counties"]["rows"], ids=lambda row: str(row["objective"]))

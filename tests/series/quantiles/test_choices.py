@@ -81,25 +81,27 @@ def test_a_steeper_too_few_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     chances.cache_clear()
 
 
-@pytest.mark.parametrize("mechanism", [EM, PF], ids=str)
-@pytest.mark.parametrize("q", [0.5, 0.9])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_a_wrong_bin_is_seldom_shown(mechanism: Any, q: float, epsilon: float) -> None:
+def test_a_wrong_bin_is_seldom_shown(subtests: pytest.Subtests) -> None:
     """Whatever the table: a bin half a side or more away from the quantile is shown in at most 5 of 100 draws."""
-    way, most = ByChoice(mechanism, epsilon, 1, 1), 0.0
-    for n in (*range(0, 60, 6), 100, 300, 1000, 3000):
-        for bins in (10, 100):
-            spread = np.bincount(np.linspace(0, bins - 1e-9, n).astype(int), minlength=bins)
-            one, ends = np.zeros(bins, int), np.zeros(bins, int)
-            one[bins // 3], ends[0], ends[-1] = n, n // 2, n - n // 2
-            for counts in (spread, one, ends):
-                law = np.array(chances(way, q, tuple(counts.tolist())))[:-1]
-                past = np.concatenate(([0], np.cumsum(counts))) - q * n
-                rank = np.maximum(0, np.maximum(past[:-1], -past[1:]))
-                most = max(most, float(law[rank >= min(q, 1 - q) * n / 2 - 1e-9].sum()))
-    assert most <= 0.05
-    # Without "too few" every bin of an empty cell would be shown, and of a small one nearly so.
-    assert most > (0.02 if mechanism is EM else 0.005)
+    every_mechanism: list[Any] = [EM, PF]
+    every_q: list[float] = [0.5, 0.9]
+    every_epsilon: list[float] = [0.1, 1.0]
+    for mechanism, q, epsilon in itertools.product(every_mechanism, every_q, every_epsilon):
+        with subtests.test(mechanism=mechanism, q=q, epsilon=epsilon):
+            way, most = ByChoice(mechanism, epsilon, 1, 1), 0.0
+            for n in (*range(0, 60, 6), 100, 300, 1000, 3000):
+                for bins in (10, 100):
+                    spread = np.bincount(np.linspace(0, bins - 1e-9, n).astype(int), minlength=bins)
+                    one, ends = np.zeros(bins, int), np.zeros(bins, int)
+                    one[bins // 3], ends[0], ends[-1] = n, n // 2, n - n // 2
+                    for counts in (spread, one, ends):
+                        law = np.array(chances(way, q, tuple(counts.tolist())))[:-1]
+                        past = np.concatenate(([0], np.cumsum(counts))) - q * n
+                        rank = np.maximum(0, np.maximum(past[:-1], -past[1:]))
+                        most = max(most, float(law[rank >= min(q, 1 - q) * n / 2 - 1e-9].sum()))
+            assert most <= 0.05
+            # Without "too few" every bin of an empty cell would be shown, and of a small one nearly so.
+            assert most > (0.02 if mechanism is EM else 0.005)
 
 
 def test_half_of_the_draws_show_a_bin_from_the_people_told() -> None:

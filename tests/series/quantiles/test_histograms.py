@@ -30,24 +30,26 @@ def matrix(bins: int) -> Floats:
     return np.asarray(toeplitz(ROOT.coefficients(bins), np.zeros(bins)))
 
 
-@pytest.mark.parametrize("relation", ["add_remove", "replace"])
-@pytest.mark.parametrize(("of", "at_most"), [("people", 1), ("people", 2), ("people", 3), ("rows", 1), ("rows", 2)])
-def test_no_unit_moves_shaped_counts_farther(relation: Any, of: str, at_most: int) -> None:
-    bins, shape = 4, matrix(4)
-    measure = quantiles_of("v", (0.5,), tuple(map(float, range(bins + 1))), of=of, at_most=at_most)
-    moves = moves_of(Table(measure, User(relation=relation), 1, max_periods=1))
-    most = 1 if of == "people" else at_most
-    held = [one for one in itertools.product(range(most + 1), repeat=bins) if sum(one) <= at_most]
-    before = held if relation == "replace" else [(0,) * bins]
-    far = max(float(np.linalg.norm(shape @ (np.array(one) - two))) for one in held for two in before)
-    bound = moves.through(ROOT, bins)
-    assert far <= bound
-    if relation == "add_remove":
-        assert far == pytest.approx(bound, rel=1e-9)
-    else:
-        assert bound <= math.sqrt(2) * moves_of(Table(measure, User(), 1, max_periods=1)).through(ROOT, bins) * (
-            1 + 1e-9
-        )
+def test_no_unit_moves_shaped_counts_farther(subtests: pytest.Subtests) -> None:
+    every_relation: list[Any] = ["add_remove", "replace"]
+    every_of: list[tuple[str, int]] = [("people", 1), ("people", 2), ("people", 3), ("rows", 1), ("rows", 2)]
+    for relation, (of, at_most) in itertools.product(every_relation, every_of):
+        with subtests.test(relation=relation, of=of, at_most=at_most):
+            bins, shape = 4, matrix(4)
+            measure = quantiles_of("v", (0.5,), tuple(map(float, range(bins + 1))), of=of, at_most=at_most)
+            moves = moves_of(Table(measure, User(relation=relation), 1, max_periods=1))
+            most = 1 if of == "people" else at_most
+            held = [one for one in itertools.product(range(most + 1), repeat=bins) if sum(one) <= at_most]
+            before = held if relation == "replace" else [(0,) * bins]
+            far = max(float(np.linalg.norm(shape @ (np.array(one) - two))) for one in held for two in before)
+            bound = moves.through(ROOT, bins)
+            assert far <= bound
+            if relation == "add_remove":
+                assert far == pytest.approx(bound, rel=1e-9)
+            else:
+                assert bound <= math.sqrt(2) * moves_of(Table(measure, User(), 1, max_periods=1)).through(
+                    ROOT, bins
+                ) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("branches", "bins"), [(3, 9), (3, 7), (4, 30), (2, 5), (5, 5)])

@@ -15,7 +15,6 @@ from chronodp.postprocess import Law
 pytestmark = pytest.mark.slow
 
 FALSE_ALARM = 1e-9
-NAMES = [f"{law}, {shape}" for law, shape in NOISES]
 
 
 def levels(law: Law, shape: str) -> tuple[float, ...]:
@@ -29,23 +28,29 @@ def counted(law: Law, shape: str, runs: int) -> dict[str, Counted]:
     return dict(count(law, shape, runs=runs, seed="tests", levels=levels(law, shape)))
 
 
-@pytest.mark.parametrize(("law", "shape"), NOISES, ids=NAMES)
-def test_sets_hold_however_small_the_denominator(law: Law, shape: str, trials: Trials) -> None:
-    runs = trials(20_000, least=2_000)
-    for reading, found in counted(law, shape, runs).items():
-        for level, row in zip(levels(law, shape), found.held, strict=True):
-            for held in np.rint(row * runs).astype(int).tolist():
-                if exact(law, shape, reading):
-                    assert stats.binomtest(held, runs, level).pvalue > FALSE_ALARM, (reading, level, held / runs)
-                else:
-                    assert stats.binom.cdf(held, runs, level) > FALSE_ALARM, (reading, level, held / runs)
+def test_sets_hold_however_small_the_denominator(trials: Trials, subtests: pytest.Subtests) -> None:
+    for law, shape in NOISES:
+        with subtests.test(law=law, shape=shape):
+            runs = trials(20_000, least=2_000)
+            for reading, found in counted(law, shape, runs).items():
+                for level, row in zip(levels(law, shape), found.held, strict=True):
+                    for held in np.rint(row * runs).astype(int).tolist():
+                        if exact(law, shape, reading):
+                            assert stats.binomtest(held, runs, level).pvalue > FALSE_ALARM, (
+                                reading,
+                                level,
+                                held / runs,
+                            )
+                        else:
+                            assert stats.binom.cdf(held, runs, level) > FALSE_ALARM, (reading, level, held / runs)
 
 
-@pytest.mark.parametrize(("law", "shape"), NOISES, ids=NAMES)
-def test_small_denominators_have_no_end_and_large_ones_do(law: Law, shape: str, trials: Trials) -> None:
-    for found in counted(law, shape, trials(20_000, least=2_000)).values():
-        assert found.unbounded[0] > 0.9
-        assert found.unbounded[-1] == 0
+def test_small_denominators_have_no_end_and_large_ones_do(trials: Trials, subtests: pytest.Subtests) -> None:
+    for law, shape in NOISES:
+        with subtests.test(law=law, shape=shape):
+            for found in counted(law, shape, trials(20_000, least=2_000)).values():
+                assert found.unbounded[0] > 0.9
+                assert found.unbounded[-1] == 0
 
 
 @pytest.mark.parametrize("shape", ["white", "square root", "buffered"])

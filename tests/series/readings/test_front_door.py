@@ -160,30 +160,32 @@ def test_denominators_of_fewer_groups(town: dict[str, cdp.Release]) -> None:
     assert both.certificate.processing[-1] == "divided by count of people, of the release 'another'"
 
 
-@pytest.mark.parametrize(("name", "match", "statistic"), CHANGES)
 @pytest.mark.slow
-def test_changes_against_a_baseline(name: str, match: Any, statistic: Any, town: dict[str, cdp.Release]) -> None:
-    release = town[name].over()
-    each = numbers(release, columns=1)[:, 0]
-    weeks = np.arange(4, 39)
-    rule = np.mean if statistic == "mean" else np.median
-    expected = [
-        100 * (each[day] / rule(each[weeks if match is None else weeks[weeks % 7 == day % 7]]) - 1)
-        for day in range(DAYS)
-    ]
-    view = release.change(baseline=BASELINE, match=match, statistic=statistic)
-    table = view.to_pandas()
-    assert table["value"].to_numpy() == pytest.approx(np.array(expected), rel=1e-9, abs=1e-9)
-    assert (table["lower"] < table["value"]).all()
-    assert (table["value"] < table["upper"]).all()
-    assert view.label == "% change"
-    assert "2026-01-05 to 2026-02-08" in view.certificate.processing[-1]
-    index = release.change(baseline=BASELINE, match=match, statistic=statistic, scale="index").to_pandas()
-    assert index["lower"].to_numpy() == pytest.approx(table["lower"].to_numpy() + 100)
-    dated = release.change(
-        baseline=(dt.date(2026, 1, 5), dt.date(2026, 2, 8)), match=match, statistic=statistic
-    ).to_pandas()
-    assert dated["value"].tolist() == table["value"].tolist()
+def test_changes_against_a_baseline(town: dict[str, cdp.Release], subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, Any, Any]] = [*CHANGES]
+    for name, match, statistic in cases:
+        with subtests.test(name=name, match=match, statistic=statistic):
+            release = town[name].over()
+            each = numbers(release, columns=1)[:, 0]
+            weeks = np.arange(4, 39)
+            rule = np.mean if statistic == "mean" else np.median
+            expected = [
+                100 * (each[day] / rule(each[weeks if match is None else weeks[weeks % 7 == day % 7]]) - 1)
+                for day in range(DAYS)
+            ]
+            view = release.change(baseline=BASELINE, match=match, statistic=statistic)
+            table = view.to_pandas()
+            assert table["value"].to_numpy() == pytest.approx(np.array(expected), rel=1e-9, abs=1e-9)
+            assert (table["lower"] < table["value"]).all()
+            assert (table["value"] < table["upper"]).all()
+            assert view.label == "% change"
+            assert "2026-01-05 to 2026-02-08" in view.certificate.processing[-1]
+            index = release.change(baseline=BASELINE, match=match, statistic=statistic, scale="index").to_pandas()
+            assert index["lower"].to_numpy() == pytest.approx(table["lower"].to_numpy() + 100)
+            dated = release.change(
+                baseline=(dt.date(2026, 1, 5), dt.date(2026, 2, 8)), match=match, statistic=statistic
+            ).to_pandas()
+            assert dated["value"].tolist() == table["value"].tolist()
 
 
 @pytest.mark.slow
@@ -340,12 +342,13 @@ def test_periods_of_a_baseline_may_be_numpys(town: dict[str, cdp.Release]) -> No
     )
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_told_is_refused(name: str, town: dict[str, cdp.Release]) -> None:
-    ask, said = REFUSED[name]
-    with pytest.raises(InvalidArgument) as caught:
-        ask(town)
-    assert said in str(caught.value)
+def test_what_cannot_be_told_is_refused(town: dict[str, cdp.Release], subtests: pytest.Subtests) -> None:
+    for name in [*REFUSED]:
+        with subtests.test(name=name):
+            ask, said = REFUSED[name]
+            with pytest.raises(InvalidArgument) as caught:
+                ask(town)
+            assert said in str(caught.value)
 
 
 def test_counties_are_those_of_the_town(town: dict[str, cdp.Release]) -> None:
@@ -396,8 +399,9 @@ ODDLY: dict[str, Callable[[cdp.Release, Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", ODDLY)
-def test_odd_arguments_are_refused_by_name_or_taken(name: str, town: dict[str, cdp.Release]) -> None:
-    for odd in ODD:
-        with contextlib.suppress(InvalidArgument):
-            ODDLY[name](town["gaussian"], odd)
+def test_odd_arguments_are_refused_by_name_or_taken(town: dict[str, cdp.Release], subtests: pytest.Subtests) -> None:
+    for name in [*ODDLY]:
+        with subtests.test(name=name):
+            for odd in ODD:
+                with contextlib.suppress(InvalidArgument):
+                    ODDLY[name](town["gaussian"], odd)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -66,46 +67,45 @@ def running_noise(shape: Shape, horizon: int) -> NDArray[np.float64]:
     return np.cumsum(shape.undo(np.eye(horizon)), axis=0)
 
 
-@pytest.mark.parametrize("horizon", [1, 2, 13, 40])
-@pytest.mark.parametrize("workload", FILTERS, ids=str)
-@pytest.mark.parametrize("shape", CAUSAL, ids=str)
-def test_errors_are_those_of_the_matrices(shape: CausalShape, workload: CausalFilter, horizon: int) -> None:
-    noise = workload_matrix(workload, horizon) @ np.linalg.inv(lower(shape.coefficients(horizon)))
-    variances = (noise**2).sum(axis=1)
-    assert answer_variances(workload, shape, horizon) == pytest.approx(variances, rel=1e-9, abs=1e-15)
-    assert filter_variances(workload, shape.inverse(horizon)) == pytest.approx(variances, rel=1e-9, abs=1e-15)
-    errors = errors_of(workload, shape, horizon)
-    assert errors.rmse_mean == pytest.approx(math.sqrt(variances.mean()), rel=1e-9)
-    assert errors.rmse_max == pytest.approx(math.sqrt(variances.max()), rel=1e-9)
+def test_errors_are_those_of_the_matrices(subtests: pytest.Subtests) -> None:
+    for horizon, workload, shape in itertools.product([1, 2, 13, 40], FILTERS, CAUSAL):
+        with subtests.test(horizon=horizon, workload=workload, shape=shape):
+            noise = workload_matrix(workload, horizon) @ np.linalg.inv(lower(shape.coefficients(horizon)))
+            variances = (noise**2).sum(axis=1)
+            assert answer_variances(workload, shape, horizon) == pytest.approx(variances, rel=1e-9, abs=1e-15)
+            assert filter_variances(workload, shape.inverse(horizon)) == pytest.approx(variances, rel=1e-9, abs=1e-15)
+            errors = errors_of(workload, shape, horizon)
+            assert errors.rmse_mean == pytest.approx(math.sqrt(variances.mean()), rel=1e-9)
+            assert errors.rmse_max == pytest.approx(math.sqrt(variances.max()), rel=1e-9)
 
 
-@pytest.mark.parametrize("horizon", [1, 2, 5, 13, 40])
-@pytest.mark.parametrize("shape", [*CAUSAL, Tree(3), Tree(7)], ids=str)
-def test_totals_windows_and_blocks_are_those_of_the_matrices(shape: Shape, horizon: int) -> None:
-    noise = running_noise(shape, horizon)
-    released = tree_matrices(shape, horizon)[0] if isinstance(shape, Tree) else matrix_of(shape, horizon)
-    assert noise @ released == pytest.approx(np.tri(horizon), abs=1e-9)
-    errors = errors_of(RunningTotal(), shape, horizon)
-    assert errors.rmse_mean == pytest.approx(math.sqrt((noise**2).sum() / horizon), rel=1e-9)
-    assert errors.rmse_max == pytest.approx(math.sqrt((noise**2).sum(axis=1).max()), rel=1e-9)
-    before = np.concatenate((np.zeros((1, noise.shape[1])), noise))
-    starts, stops = (part.astype(np.int64) for part in np.triu_indices(horizon + 1, 1))
-    wanted = ((before[stops] - before[starts]) ** 2).sum(axis=1)
-    assert window_variances(shape, starts, stops, horizon) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+def test_totals_windows_and_blocks_are_those_of_the_matrices(subtests: pytest.Subtests) -> None:
+    for horizon, shape in itertools.product([1, 2, 5, 13, 40], [*CAUSAL, Tree(3), Tree(7)]):
+        with subtests.test(horizon=horizon, shape=shape):
+            noise = running_noise(shape, horizon)
+            released = tree_matrices(shape, horizon)[0] if isinstance(shape, Tree) else matrix_of(shape, horizon)
+            assert noise @ released == pytest.approx(np.tri(horizon), abs=1e-9)
+            errors = errors_of(RunningTotal(), shape, horizon)
+            assert errors.rmse_mean == pytest.approx(math.sqrt((noise**2).sum() / horizon), rel=1e-9)
+            assert errors.rmse_max == pytest.approx(math.sqrt((noise**2).sum(axis=1).max()), rel=1e-9)
+            before = np.concatenate((np.zeros((1, noise.shape[1])), noise))
+            starts, stops = (part.astype(np.int64) for part in np.triu_indices(horizon + 1, 1))
+            wanted = ((before[stops] - before[starts]) ** 2).sum(axis=1)
+            assert window_variances(shape, starts, stops, horizon) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("horizon", [1, 7, 40])
-@pytest.mark.parametrize("shape", CAUSAL, ids=str)
-def test_levels_of_a_hierarchy_count_alike(shape: CausalShape, horizon: int) -> None:
-    noise = np.linalg.inv(lower(shape.coefficients(horizon)))
-    means, worst = [], 0.0
-    for level in (1, 7, 12):
-        blocks = np.add.reduceat(noise, np.arange(0, horizon, level), axis=0)
-        means.append((blocks**2).sum(axis=1).mean())
-        worst = max(worst, (blocks**2).sum(axis=1).max())
-    errors = errors_of(Hierarchy((7, 12)), shape, horizon)
-    assert errors.rmse_mean == pytest.approx(math.sqrt(np.mean(means)), rel=1e-9)
-    assert errors.rmse_max == pytest.approx(math.sqrt(worst), rel=1e-9)
+def test_levels_of_a_hierarchy_count_alike(subtests: pytest.Subtests) -> None:
+    for horizon, shape in itertools.product([1, 7, 40], CAUSAL):
+        with subtests.test(horizon=horizon, shape=shape):
+            noise = np.linalg.inv(lower(shape.coefficients(horizon)))
+            means, worst = [], 0.0
+            for level in (1, 7, 12):
+                blocks = np.add.reduceat(noise, np.arange(0, horizon, level), axis=0)
+                means.append((blocks**2).sum(axis=1).mean())
+                worst = max(worst, (blocks**2).sum(axis=1).max())
+            errors = errors_of(Hierarchy((7, 12)), shape, horizon)
+            assert errors.rmse_mean == pytest.approx(math.sqrt(np.mean(means)), rel=1e-9)
+            assert errors.rmse_max == pytest.approx(math.sqrt(worst), rel=1e-9)
 
 
 @pytest.mark.parametrize("horizon", TABLE)
@@ -143,31 +143,31 @@ def test_nothing_is_below_the_lower_bound() -> None:
             assert length * errors_of(RunningTotal(), shape, horizon).rmse_mean >= bound * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("count", [1, 4, 7, 16, 32, 1024])
-def test_the_table_of_many_periods(golden: Any, count: int) -> None:
-    horizon = 1024
-    apart = 1 if count in {7, 1024} else horizon // count
-    published = golden("continual/unbounded_multi.json")["multi_participation_n1024"][f"k{count}_b{apart}"]
-    shapes: dict[str, CausalShape] = {"sqrt": SquareRoot(RunningTotal()), "input_noise_identity": White()}
-    if "banded_sqrt_best_p<=b" in published:
-        shapes["banded_sqrt_best_p<=b"] = Banded.of(RunningTotal(), published["banded_sqrt_best_p<=b"]["p"])
-    for name, shape in shapes.items():
-        column = shape.coefficients(horizon)
-        moved = np.zeros(horizon)
-        for index in range(count):
-            moved[index * apart :] += column[: horizon - index * apart]
-        reach = float(np.linalg.norm(moved))
-        if apart == 1:
-            assert FilterReach(column).l2(count, together=False) == pytest.approx(reach, rel=1e-9)
-        errors = errors_of(RunningTotal(), shape, horizon)
-        assert reach == pytest.approx(published[name]["sens"], rel=1e-9), name
-        assert reach * errors.rmse_mean == pytest.approx(published[name]["mean"], rel=1e-9), name
-        assert reach * errors.rmse_max == pytest.approx(published[name]["max"], rel=1e-9), name
+def test_the_table_of_many_periods(golden: Any, subtests: pytest.Subtests) -> None:
+    for count in [1, 4, 7, 16, 32, 1024]:
+        with subtests.test(count=count):
+            horizon = 1024
+            apart = 1 if count in {7, 1024} else horizon // count
+            published = golden("continual/unbounded_multi.json")["multi_participation_n1024"][f"k{count}_b{apart}"]
+            shapes: dict[str, CausalShape] = {"sqrt": SquareRoot(RunningTotal()), "input_noise_identity": White()}
+            if "banded_sqrt_best_p<=b" in published:
+                shapes["banded_sqrt_best_p<=b"] = Banded.of(RunningTotal(), published["banded_sqrt_best_p<=b"]["p"])
+            for name, shape in shapes.items():
+                column = shape.coefficients(horizon)
+                moved = np.zeros(horizon)
+                for index in range(count):
+                    moved[index * apart :] += column[: horizon - index * apart]
+                reach = float(np.linalg.norm(moved))
+                if apart == 1:
+                    assert FilterReach(column).l2(count, together=False) == pytest.approx(reach, rel=1e-9)
+                errors = errors_of(RunningTotal(), shape, horizon)
+                assert reach == pytest.approx(published[name]["sens"], rel=1e-9), name
+                assert reach * errors.rmse_mean == pytest.approx(published[name]["mean"], rel=1e-9), name
+                assert reach * errors.rmse_max == pytest.approx(published[name]["max"], rel=1e-9), name
 
 
-@pytest.mark.parametrize(
-    ("name", "workload"),
-    [
+def test_the_table_of_filters(golden: Any, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, CausalFilter]] = [
         ("MA7", Rolling(7)),
         ("MA30", Rolling(30)),
         ("MA100", Rolling(100)),
@@ -176,28 +176,28 @@ def test_the_table_of_many_periods(golden: Any, count: int) -> None:
         ("EMA0.1", Ewm(0.1)),
         ("EMA0.02", Ewm(0.02)),
         ("prefix", RunningTotal()),
-    ],
-)
-def test_the_table_of_filters(golden: Any, name: str, workload: CausalFilter) -> None:
-    horizon, published = 4096, golden("continual/filters.json")[name]
-    shapes: dict[str, CausalShape] = {
-        "input": White(),
-        "sqrt": SquareRoot(workload),
-        "prefix_sqrt_diff": SquareRoot(RunningTotal()),
-    }
-    for case, count in (("k1_b4096", 1), ("k7_b1", 7), ("k30_b1", 30), ("k4096_b1", 4096)):
-        for kind, shape in shapes.items():
-            if kind not in published[case]:
-                continue
-            reach = FilterReach(shape.coefficients(horizon))
-            variance = (reach.l2(count, together=False) * errors_of(workload, shape, horizon).rmse_max) ** 2
-            if reach.falling or count == 1:
-                assert variance == pytest.approx(published[case][kind], rel=1e-8), (case, kind)
-            else:  # the published bound is the majorant's, which ours is never above
-                assert variance <= published[case][kind], (case, kind)
-    l1 = float(FilterReach(SquareRoot(workload).coefficients(horizon)).l1(1)[0])
-    laplace = 2 * (l1 * errors_of(workload, SquareRoot(workload), horizon).rmse_max) ** 2
-    assert laplace == pytest.approx(published["pure_laplace_eps1_event"]["sqrt"], rel=1e-8)
+    ]
+    for name, workload in cases:
+        with subtests.test(name=name, workload=workload):
+            horizon, published = 4096, golden("continual/filters.json")[name]
+            shapes: dict[str, CausalShape] = {
+                "input": White(),
+                "sqrt": SquareRoot(workload),
+                "prefix_sqrt_diff": SquareRoot(RunningTotal()),
+            }
+            for case, count in (("k1_b4096", 1), ("k7_b1", 7), ("k30_b1", 30), ("k4096_b1", 4096)):
+                for kind, shape in shapes.items():
+                    if kind not in published[case]:
+                        continue
+                    reach = FilterReach(shape.coefficients(horizon))
+                    variance = (reach.l2(count, together=False) * errors_of(workload, shape, horizon).rmse_max) ** 2
+                    if reach.falling or count == 1:
+                        assert variance == pytest.approx(published[case][kind], rel=1e-8), (case, kind)
+                    else:  # the published bound is the majorant's, which ours is never above
+                        assert variance <= published[case][kind], (case, kind)
+            l1 = float(FilterReach(SquareRoot(workload).coefficients(horizon)).l1(1)[0])
+            laplace = 2 * (l1 * errors_of(workload, SquareRoot(workload), horizon).rmse_max) ** 2
+            assert laplace == pytest.approx(published["pure_laplace_eps1_event"]["sqrt"], rel=1e-8)
 
 
 SHIPPED = [(2**14, shape) for row, shape in buffers_near(2**14, 1).items() if (row.horizon, row.buffers) == (2**14, 4)]
@@ -263,8 +263,10 @@ def test_refuses_what_a_shape_is_not_for() -> None:
         lower_bound(0)
 
 
-@pytest.mark.parametrize("shape", [*CAUSAL, Tree(3), Differenced(BUFFERS)], ids=str)
-@pytest.mark.parametrize("horizon", [1, 7, 300])
-def test_a_release_without_a_key_has_noise_of_no_numbers(shape: ReleasedShape, horizon: int) -> None:
-    drawn = draw_noise(shape, Noise("gaussian", 1.0, 2.0**20, 1.0), horizon, 0, seeded(1))
-    assert drawn.shape == (horizon, 0)
+def test_a_release_without_a_key_has_noise_of_no_numbers(subtests: pytest.Subtests) -> None:
+    every_shape: list[ReleasedShape] = [*CAUSAL, Tree(3), Differenced(BUFFERS)]
+    every_horizon: list[int] = [1, 7, 300]
+    for shape, horizon in itertools.product(every_shape, every_horizon):
+        with subtests.test(shape=shape, horizon=horizon):
+            drawn = draw_noise(shape, Noise("gaussian", 1.0, 2.0**20, 1.0), horizon, 0, seeded(1))
+            assert drawn.shape == (horizon, 0)

@@ -110,65 +110,67 @@ SOME = [  # all at stated counts; otherwise every bounds and clip, each with one
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "bounds", "relation", "clip"), SOME, ids=str)
-def test_every_change_of_a_person_stays_within(
-    kind: type, bounds: Bounds, relation: Relation, clip: tuple[float, float]
-) -> None:
-    unit = unit_of(kind, relation, bounds.max_periods or 1)
-    contribution = Contribution.total(clip=clip)
-    changed = np.array(list(changes(unit, bounds, *clip)))
-    for name, (reach, matrix) in reaches(bounds.horizon).items():
-        found = largest(matrix, changed)
-        stated = shape_sensitivity(reach, unit, bounds, contribution, opposite=against(contribution))
-        anything = shape_sensitivity(reach, unit, bounds, contribution)
-        assert found.l1 <= stated.l1 * (1 + 1e-14) <= anything.l1 * (1 + 1e-13), name
-        assert found.l2 <= stated.l2 * (1 + 1e-14) <= anything.l2 * (1 + 1e-13), name
-        if bounds.groups > 1:
-            continue
-        # Attained, so no smaller number would be true.
-        stays = relation == "add_remove" or kind is not User or clip == (-2.0, 2.0)
-        falling = isinstance(reach, FilterReach) and reach.falling
-        if isinstance(reach, TreeReach):  # running totals need no block that begins too late
-            falling = bounds.max_periods != bounds.horizon
-        if stays and falling:
-            assert found.l2 == pytest.approx(stated.l2, rel=1e-12), name
-        if relation == "add_remove" and bounds.max_periods == 1:
-            assert found.l2 == pytest.approx(stated.l2, rel=1e-11), name
-        if stays and reach.aligned and isinstance(reach, FilterReach):
-            assert found.l1 == pytest.approx(stated.l1, rel=1e-12), name
+def test_every_change_of_a_person_stays_within(subtests: pytest.Subtests) -> None:
+    for kind, bounds, relation, clip in SOME:
+        with subtests.test(kind=kind, bounds=bounds, relation=relation, clip=clip):
+            unit = unit_of(kind, relation, bounds.max_periods or 1)
+            contribution = Contribution.total(clip=clip)
+            changed = np.array(list(changes(unit, bounds, *clip)))
+            for name, (reach, matrix) in reaches(bounds.horizon).items():
+                found = largest(matrix, changed)
+                stated = shape_sensitivity(reach, unit, bounds, contribution, opposite=against(contribution))
+                anything = shape_sensitivity(reach, unit, bounds, contribution)
+                assert found.l1 <= stated.l1 * (1 + 1e-14) <= anything.l1 * (1 + 1e-13), name
+                assert found.l2 <= stated.l2 * (1 + 1e-14) <= anything.l2 * (1 + 1e-13), name
+                if bounds.groups > 1:
+                    continue
+                # Attained, so no smaller number would be true.
+                stays = relation == "add_remove" or kind is not User or clip == (-2.0, 2.0)
+                falling = isinstance(reach, FilterReach) and reach.falling
+                if isinstance(reach, TreeReach):  # running totals need no block that begins too late
+                    falling = bounds.max_periods != bounds.horizon
+                if stays and falling:
+                    assert found.l2 == pytest.approx(stated.l2, rel=1e-12), name
+                if relation == "add_remove" and bounds.max_periods == 1:
+                    assert found.l2 == pytest.approx(stated.l2, rel=1e-11), name
+                if stays and reach.aligned and isinstance(reach, FilterReach):
+                    assert found.l1 == pytest.approx(stated.l1, rel=1e-12), name
 
 
-@pytest.mark.parametrize("clip", [(0.0, 5.0), (-5.0, 5.0), (2.0, 3.0)])
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("bounds", [Bounds(horizon=1), Bounds(horizon=2), Bounds(horizon=1, groups=2)], ids=str)
-def test_every_change_of_a_row_stays_within(bounds: Bounds, relation: Relation, clip: tuple[float, float]) -> None:
-    changed = np.unique(np.array(list(row_changes(bounds, relation, clip))), axis=0)
-    for name, (reach, matrix) in reaches(bounds.horizon).items():
-        found = largest(matrix, changed)
-        stated = shape_sensitivity(reach, Event(relation), bounds, Contribution.total(clip=clip))
-        assert found.l1 <= stated.l1 * (1 + 1e-14), name
-        assert found.l2 <= stated.l2 * (1 + 1e-14), name
-        if relation == "add_remove" and clip[0] <= 0 and bounds.groups == 1 and isinstance(reach, FilterReach):
-            assert found.l1 == pytest.approx(stated.l1), name
-            assert found.l2 == pytest.approx(stated.l2), name
+def test_every_change_of_a_row_stays_within(subtests: pytest.Subtests) -> None:
+    for clip, relation, bounds in itertools.product(
+        [(0.0, 5.0), (-5.0, 5.0), (2.0, 3.0)],
+        [*RELATIONS],
+        [Bounds(horizon=1), Bounds(horizon=2), Bounds(horizon=1, groups=2)],
+    ):
+        with subtests.test(clip=clip, relation=relation, bounds=bounds):
+            changed = np.unique(np.array(list(row_changes(bounds, relation, clip))), axis=0)
+            for name, (reach, matrix) in reaches(bounds.horizon).items():
+                found = largest(matrix, changed)
+                stated = shape_sensitivity(reach, Event(relation), bounds, Contribution.total(clip=clip))
+                assert found.l1 <= stated.l1 * (1 + 1e-14), name
+                assert found.l2 <= stated.l2 * (1 + 1e-14), name
+                if relation == "add_remove" and clip[0] <= 0 and bounds.groups == 1 and isinstance(reach, FilterReach):
+                    assert found.l1 == pytest.approx(stated.l1), name
+                    assert found.l2 == pytest.approx(stated.l2), name
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("horizon", [1, 2, 3, 4])
-def test_counts_whose_rows_move(horizon: int, relation: Relation) -> None:
-    unit = np.eye(horizon)
-    if relation == "add_remove":
-        moved = [unit[s] for s in range(horizon)]
-    else:
-        moved = [unit[s] - unit[t] for s in range(horizon) for t in range(horizon)]
-    changed = np.array(moved)[:, :, None]
-    for name, (reach, matrix) in reaches(horizon).items():
-        found = largest(matrix, changed)
-        stated = shape_sensitivity(reach, Event(relation), Bounds(horizon), Contribution.count(), opposite=0)
-        assert found.l2 <= stated.l2 * (1 + 1e-14), name
-        assert found.l1 <= stated.l1 * (1 + 1e-14), name
-        if reach.aligned and relation == "replace" and horizon > 1:
-            assert stated.l2 == pytest.approx(math.sqrt(2) * reach.l2(1, together=True), rel=1e-12)
+def test_counts_whose_rows_move(subtests: pytest.Subtests) -> None:
+    for relation, horizon in itertools.product([*RELATIONS], [1, 2, 3, 4]):
+        with subtests.test(relation=relation, horizon=horizon):
+            unit = np.eye(horizon)
+            if relation == "add_remove":
+                moved = [unit[s] for s in range(horizon)]
+            else:
+                moved = [unit[s] - unit[t] for s in range(horizon) for t in range(horizon)]
+            changed = np.array(moved)[:, :, None]
+            for name, (reach, matrix) in reaches(horizon).items():
+                found = largest(matrix, changed)
+                stated = shape_sensitivity(reach, Event(relation), Bounds(horizon), Contribution.count(), opposite=0)
+                assert found.l2 <= stated.l2 * (1 + 1e-14), name
+                assert found.l1 <= stated.l1 * (1 + 1e-14), name
+                if reach.aligned and relation == "replace" and horizon > 1:
+                    assert stated.l2 == pytest.approx(math.sqrt(2) * reach.l2(1, together=True), rel=1e-12)
 
 
 @given(
@@ -230,19 +232,21 @@ def test_reaches_much_closer_than_the_majorant() -> None:
     assert FilterReach(column).l2(7, together=False) < 0.52 * FilterReach(majorant).l2(7, together=False)
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(("kind", "bounds"), [*CASES, (Event, Bounds(5, groups=2))], ids=str)
-def test_agrees_with_what_is_known_without_shapes(kind: type, bounds: Bounds, relation: Relation) -> None:
-    unit = Event(relation) if kind is Event else unit_of(kind, relation, bounds.max_periods or 1)
-    contribution = Contribution.total(clip=(-1.0, 3.0))
-    column = np.zeros(bounds.horizon)
-    column[0] = 1.0
-    assert shape_sensitivity(FilterReach(column), unit, bounds, contribution) == per_period(unit, bounds, contribution)
-    totals = shape_sensitivity(FilterReach(np.ones(bounds.horizon)), unit, bounds, contribution)
-    known = running_total(unit, bounds, contribution)
-    if kind is not User or relation == "add_remove":
-        assert totals.l2 == pytest.approx(known.l2, rel=1e-12) or kind is Event
-    assert totals.l1 >= known.l1 * (1 - 1e-12)
+def test_agrees_with_what_is_known_without_shapes(subtests: pytest.Subtests) -> None:
+    for relation, (kind, bounds) in itertools.product([*RELATIONS], [*CASES, (Event, Bounds(5, groups=2))]):
+        with subtests.test(relation=relation, kind=kind, bounds=bounds):
+            unit = Event(relation) if kind is Event else unit_of(kind, relation, bounds.max_periods or 1)
+            contribution = Contribution.total(clip=(-1.0, 3.0))
+            column = np.zeros(bounds.horizon)
+            column[0] = 1.0
+            assert shape_sensitivity(FilterReach(column), unit, bounds, contribution) == per_period(
+                unit, bounds, contribution
+            )
+            totals = shape_sensitivity(FilterReach(np.ones(bounds.horizon)), unit, bounds, contribution)
+            known = running_total(unit, bounds, contribution)
+            if kind is not User or relation == "add_remove":
+                assert totals.l2 == pytest.approx(known.l2, rel=1e-12) or kind is Event
+            assert totals.l1 >= known.l1 * (1 - 1e-12)
 
 
 def test_places_side_by_side_multiply() -> None:

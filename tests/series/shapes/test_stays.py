@@ -47,15 +47,17 @@ def longest(shape: SquareRoot | BufferedLinear, horizon: int, runs: int) -> floa
     return float((np.linalg.norm(matrix_of(shape, horizon) @ changes.T, axis=0) ** 2).max())
 
 
-@pytest.mark.parametrize("shape", [ROOT, BUFFERS], ids=str)
-@pytest.mark.parametrize("horizon", [1, 2, 5, 9, 11])
-def test_no_series_of_a_person_is_longer(shape: SquareRoot | BufferedLinear, horizon: int) -> None:
-    for runs in (1, 2, 3):
-        said = stays_sensitivity(shape, horizon, presence_of(User(), horizon=horizon, window=1, max_stays=runs))
-        exact = longest(shape, horizon, runs)
-        assert exact <= said.l2**2
-        if runs == 1:
-            assert math.isclose(exact, said.l2**2, rel_tol=1e-9)
+def test_no_series_of_a_person_is_longer(subtests: pytest.Subtests) -> None:
+    every_shape: list[SquareRoot | BufferedLinear] = [ROOT, BUFFERS]
+    every_horizon: list[int] = [1, 2, 5, 9, 11]
+    for shape, horizon in itertools.product(every_shape, every_horizon):
+        with subtests.test(shape=shape, horizon=horizon):
+            for runs in (1, 2, 3):
+                said = stays_sensitivity(shape, horizon, presence_of(User(), horizon=horizon, window=1, max_stays=runs))
+                exact = longest(shape, horizon, runs)
+                assert exact <= said.l2**2
+                if runs == 1:
+                    assert math.isclose(exact, said.l2**2, rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [ROOT, BUFFERS], ids=str)

@@ -61,9 +61,8 @@ def test_which_mechanism_wins_depends_on_how_the_series_moves(trials: Trials) ->
     assert best["steps"]["mechanism"].startswith(NAMES["BD"])
 
 
-@pytest.mark.parametrize(
-    ("example", "changes"),
-    [
+def test_refused(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Any, dict[str, Any]]] = [
         (np.zeros(3), {}),
         (np.full(20, np.nan), {}),
         ("text", {}),
@@ -71,9 +70,9 @@ def test_which_mechanism_wins_depends_on_how_the_series_moves(trials: Trials) ->
         (np.zeros(20), {"runs": 0}),
         (np.zeros(20), {"epsilon": 0.0}),
         (np.zeros(20), {"entropy": 3}),
-    ],
-)
-def test_refused(example: Any, changes: dict[str, Any]) -> None:
-    options: dict[str, Any] = {"window": 4, "change": 1.0, "epsilon": 1.0}
-    with pytest.raises(InvalidArgument):
-        rehearse(example, **(options | changes))
+    ]
+    for example, changes in cases:
+        with subtests.test(example=example, changes=changes):
+            options: dict[str, Any] = {"window": 4, "change": 1.0, "epsilon": 1.0}
+            with pytest.raises(InvalidArgument):
+                rehearse(example, **(options | changes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -62,17 +63,17 @@ def waves() -> NDArray[np.float64]:
     return (1000 + 200 * np.sin(2 * np.pi * np.arange(STEPS) / 500))[:, None]
 
 
-@pytest.mark.parametrize("window", [1, 2, 7, 40])
-@pytest.mark.parametrize("mechanism", EVERY, ids=str)
-def test_no_window_spends_more_than_there_is(mechanism: WindowedMechanism, window: int) -> None:
-    generator = np.random.default_rng(window)
-    design = designed(mechanism, window, columns=3, max_groups=2)
-    for seed, size in enumerate((0.1, 10.0, 1e4)):
-        rows = np.cumsum(generator.normal(0, size, (300, 3)) * (generator.random((300, 1)) < 0.3), axis=0)
-        _, charges = run(design, rows, seed)
-        assert rolling(charges, window).max() <= design.total
-        if isinstance(mechanism, Uniform | Sample):
-            assert rolling(charges, window).max() == design.total
+def test_no_window_spends_more_than_there_is(subtests: pytest.Subtests) -> None:
+    for window, mechanism in itertools.product([1, 2, 7, 40], EVERY):
+        with subtests.test(window=window, mechanism=mechanism):
+            generator = np.random.default_rng(window)
+            design = designed(mechanism, window, columns=3, max_groups=2)
+            for seed, size in enumerate((0.1, 10.0, 1e4)):
+                rows = np.cumsum(generator.normal(0, size, (300, 3)) * (generator.random((300, 1)) < 0.3), axis=0)
+                _, charges = run(design, rows, seed)
+                assert rolling(charges, window).max() <= design.total
+                if isinstance(mechanism, Uniform | Sample):
+                    assert rolling(charges, window).max() == design.total
 
 
 @pytest.mark.slow
@@ -107,19 +108,21 @@ def test_a_state_that_forgot_to_give_up_is_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("window", [10, 40])
-@pytest.mark.parametrize(("name", "delta"), [("Uniform", 0.0), ("UniformGauss(d=1e-6)", 1e-6), ("Sample", 0.0)])
-def test_errors_are_the_published_ones_without_looking(golden: Any, window: int, name: str, delta: float) -> None:
-    mechanism: WindowedMechanism = Sample() if name == "Sample" else Uniform()
-    # Nothing here looks at the series: either is met by each mechanism and each window, and by both at stated counts.
-    both = [("constant1000", np.full((STEPS, 1), 1000.0)), ("sinus_amp200_per500", waves())]
-    for case, rows in both if SCALE >= 1 else [both[(name == "Uniform") == (window == 40)]]:
-        known = golden("continual/wevent.json")[f"w{window}_eps1.0_{case}"][name]
-        wide = np.repeat(rows, 10, axis=1)
-        released, _ = run(designed(mechanism, window, 10, delta=delta), wide, 1)
-        error = float(np.sqrt(np.mean((released - wide) ** 2)))
-        # Ten columns are apart from each other once one person is in one of them only.
-        assert error == pytest.approx(known["rmse"], rel=0.12 if name == "Sample" else 0.05)
+def test_errors_are_the_published_ones_without_looking(golden: Any, subtests: pytest.Subtests) -> None:
+    for window, (name, delta) in itertools.product(
+        [10, 40], [("Uniform", 0.0), ("UniformGauss(d=1e-6)", 1e-6), ("Sample", 0.0)]
+    ):
+        with subtests.test(window=window, name=name, delta=delta):
+            mechanism: WindowedMechanism = Sample() if name == "Sample" else Uniform()
+            # Nothing here looks at the series: either is met by each mechanism and window, by both at stated counts.
+            both = [("constant1000", np.full((STEPS, 1), 1000.0)), ("sinus_amp200_per500", waves())]
+            for case, rows in both if SCALE >= 1 else [both[(name == "Uniform") == (window == 40)]]:
+                known = golden("continual/wevent.json")[f"w{window}_eps1.0_{case}"][name]
+                wide = np.repeat(rows, 10, axis=1)
+                released, _ = run(designed(mechanism, window, 10, delta=delta), wide, 1)
+                error = float(np.sqrt(np.mean((released - wide) ** 2)))
+                # Ten columns are apart from each other once one person is in one of them only.
+                assert error == pytest.approx(known["rmse"], rel=0.12 if name == "Sample" else 0.05)
 
 
 @pytest.mark.slow
@@ -216,9 +219,8 @@ def test_the_first_share_of_each(ledger: cdp.Ledger) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("changes", "name"),
-    [
+def test_bad_arguments_are_refused_by_name(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"window": 0}, "window"),
         ({"window": 2**21}, "window"),
         ({"window": 1.5}, "window"),
@@ -234,21 +236,22 @@ def test_the_first_share_of_each(ledger: cdp.Ledger) -> None:
         ({"mechanism": "uniform"}, "mechanism"),
         ({"entropy": 7}, "entropy"),
         ({"ledger": "budget.db"}, "ledger"),
-    ],
-)
-def test_bad_arguments_are_refused_by_name(changes: dict[str, Any], name: str, ledger: cdp.Ledger) -> None:
-    options: dict[str, Any] = {"mechanism": BudgetAbsorption(), "window": 4, "dataset": "window 4"} | changes
-    with pytest.raises(InvalidArgument) as caught:
-        opened(ledger, options.pop("mechanism"), options.pop("window"), **options)
-    assert caught.value.name == name
-    assert ledger.status("window 4").charges == 0
+    ]
+    for changes, name in cases:
+        with subtests.test(changes=changes, name=name):
+            options: dict[str, Any] = {"mechanism": BudgetAbsorption(), "window": 4, "dataset": "window 4"} | changes
+            with pytest.raises(InvalidArgument) as caught:
+                opened(ledger, options.pop("mechanism"), options.pop("window"), **options)
+            assert caught.value.name == name
+            assert ledger.status("window 4").charges == 0
 
 
-@pytest.mark.parametrize("values", [[1.0], [1.0, float("nan")], [1.0, float("inf")], 3.0, [[1.0, 2.0]], ["a", "b"]])
-def test_bad_values_are_refused_and_release_nothing(values: Any, ledger: cdp.Ledger) -> None:
+def test_bad_values_are_refused_and_release_nothing(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
     live = opened(ledger, Uniform(), 4, columns=2)
-    with pytest.raises(InvalidArgument, match="2 finite numbers"):
-        live.step(values)
+    cases: list[Any] = [[1.0], [1.0, float("nan")], [1.0, float("inf")], 3.0, [[1.0, 2.0]], ["a", "b"]]
+    for values in cases:
+        with subtests.test(values=values), pytest.raises(InvalidArgument, match="2 finite numbers"):
+            live.step(values)
     assert live.period == 0
     assert live.rolling_spend == 0
     assert ledger.released_steps(str(Uniform())) == []
