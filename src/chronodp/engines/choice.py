@@ -34,7 +34,7 @@ __all__ = [
 
 PRIME = 2**31 - 1
 _PRIME, _BITS = np.uint64(PRIME), np.uint64(31)
-_CHUNK = 2**18  # few calls for many numbers: threads wait for each other between calls
+_CHUNK = 2**18  # few calls: threads wait for each other between them
 Words = NDArray[np.int64]
 Seeds = tuple[Words, Words, Words]
 """Multiplier, shift and offset of each person."""

@@ -35,7 +35,7 @@ __all__ = ["Crowd", "ahead", "crowds"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_ROWS = 2**18  # of the people who are handed over together: few calls, whose numbers stay near a processor
+_ROWS = 2**19  # of the people who are handed over together: threads wait for each other between calls
 _PEOPLE = 2**11  # whom DuckDB hands over at a time: as many as it computes at a time
 _BYTES = 32  # of a row in a list: the word, room to grow, and the copy that is handed over
 
