@@ -34,7 +34,7 @@ class Influence:
     down: float
 
     def widen(self, lower: Floats, upper: Floats, lying: float) -> tuple[Floats, Floats]:
-        """Return the interval that still holds the truth if a part ``lying`` of the reports lies as it likes.
+        """Return the interval with the truth in it if a part ``lying`` of the reports lies as it likes.
 
         Estimates may have been moved up, so the truth may lie below by as much, and the other way round. It is a
         part of reports, not of devices: where reports cannot be linked, one device may send many.
@@ -53,7 +53,7 @@ class Influence:
 def influence_of(plan: LocalPlan) -> Influence:
     """Return how far lies can move the estimates of a plan, in all.
 
-    For frequencies a liar always names a value it does not hold, (1 - q)/(p - q), or never one it holds, p/(p - q); for
+    For frequencies a liar always names a value that it lacks, (1 - q)/(p - q), or never one that it has, p/(p - q); for
     means it sends the largest amount for the least value, or the least for the largest.
 
     >>> from chronodp.local import Fresh, LocalPlan, RandomizedResponse

@@ -24,6 +24,7 @@ ELSEWHERE = {  # what runs until it is stopped, or for minutes, is run by the te
     "audit": "tests/cli/test_audit.py",
     "demo": "tests/cli/test_release.py",
     "federate": "tests/cli/test_federate_simulate.py",
+    "lifetime": "tests/cli/test_lifetime.py",
     "live": "tests/cli/test_live.py",
     "curator": "tests/cli/test_serve.py",
     "serve": "tests/cli/test_serve.py",

@@ -68,6 +68,6 @@ PAIRS: frozenset[tuple[str, str]] = frozenset(
 
 AT_DOORS: dict[str, set[str]] = {
     "commands": {"tuned for running totals"},
-    "curator": {"`plan_together` with a count"},
+    "curator": {"`plan_together` with a count", "a lifetime series"},
 }
 """What works by the library and not there."""
