@@ -11,13 +11,7 @@ import pytest
 
 from chronodp.errors import InvalidArgument
 from chronodp.lifetime import LifetimeDesign
-from chronodp.lifetime.shares import (
-    MOST_PERIODS,
-    life_of,
-    quanta_of,
-    takes_of,
-    whole_price,
-)
+from chronodp.lifetime.shares import MOST_PERIODS, life_of, quanta_of, takes_of, whole_price
 from chronodp.privacy import User
 from chronodp.series import Count, Measure, RunningTotal, Sum, Table
 from chronodp.series.shapes import SquareRoot
@@ -29,12 +23,7 @@ def table(measure: Measure, *, relation: Any = "add_remove", max_groups: int = 1
 
 
 def life(
-    measure: Measure,
-    periods: int = 120,
-    *,
-    delta: float = 1e-6,
-    relation: Any = "add_remove",
-    max_groups: int = 1,
+    measure: Measure, periods: int = 120, *, delta: float = 1e-6, relation: Any = "add_remove", max_groups: int = 1
 ) -> LifetimeDesign:
     asked = series(unit=User(relation=relation)).ask(measure).by(group=["a", "b", "c"], max_groups=max_groups)
     return asked.lifetime(epsilon=1.0, delta=delta, max_periods=periods).design

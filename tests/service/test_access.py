@@ -13,11 +13,7 @@ from chronodp.service.tokens import add_token, check_token, list_tokens, revoke_
 from tests.service.town import API, SUM, House, open_house, write_policy
 
 OPEN = {("GET", f"{API}/health"), ("POST", f"{API}/session")}
-ROLES = {
-    "owner": "olga",
-    "analyst": "ana",
-    "auditor": "eve",
-}
+ROLES = {"owner": "olga", "analyst": "ana", "auditor": "eve"}
 # What owners alone may do.
 OWNERS = {
     ("POST", f"{API}/holds"),

@@ -242,14 +242,7 @@ def test_steps_of_streams_and_alerts_are_told_as_events(house: House) -> None:
     )
     answers = [live.step(float(value)) for value in range(5)]
     cdp.Alert(
-        above=1.0,
-        change=1.0,
-        unit=cdp.User(),
-        max_alerts=1,
-        epsilon=0.5,
-        ledger=ledger,
-        dataset="meters",
-        name="alarm",
+        above=1.0, change=1.0, unit=cdp.User(), max_alerts=1, epsilon=0.5, ledger=ledger, dataset="meters", name="alarm"
     ).step(1e6)
     assert {line["name"]: line["steps"] for line in house.get("ana", "/streams").json()} == {"live": 5, "alarm": 1}
     assert house.get("zoe", "/streams").json() == []

@@ -13,28 +13,22 @@ import pytest
 
 import chronodp as cdp
 from chronodp import errors
-from chronodp.ledger import Ledger
 from chronodp.privacy import Calendar
 from chronodp.randomness import secure
-from chronodp.service.curator import Caller, Curator
-from chronodp.service.pacing import Pace, PacedKeys, Unpaced
+from chronodp.service.curator import Curator
+from chronodp.service.pacing import Pace, PacedKeys
 from chronodp.service.policy import Dataset
 from chronodp.service.policy_file import read_policy
 from chronodp.service.question import QueryRequest, ask
 from chronodp.service.resuming import resumed
-from chronodp.service.runner import Runner
 from chronodp.service.written import write_question
 from tests.cases import raising
 from tests.conftest import SCALE
+from tests.service.runs import ANA, check_a_death, runner_of, started, submitted
 from tests.service.town import House, open_house
 
 ODD = ("a\nb", 'q"uo,te', "<b>bold</b>", "nul\x00", "nul", "📈")
-FOUND: dict[str, Any] = {
-    "measure": {"kind": "count"},
-    "by": {"page": {"max_keys": 3}},
-    "epsilon": 2.0,
-    "delta": 1e-6,
-}
+FOUND: dict[str, Any] = {"measure": {"kind": "count"}, "by": {"page": {"max_keys": 3}}, "epsilon": 2.0, "delta": 1e-6}
 POLICY = """
 [service]
 floor = 0.05
@@ -350,10 +344,6 @@ def test_every_reading_and_the_decision_end_at_allowed_moments(dataset: Dataset,
     assert paced.content(held) == paced.content(None)
 
 
-class _Killed(BaseException):
-    """What a kill looks like from inside: nothing after it runs."""
-
-
 DEATHS = (
     ("debit committed", "done"),
     ("choice committed", "done"),
@@ -373,58 +363,26 @@ SAME_ROWS = DEATHS if SCALE >= 1 else DEATHS[1:2]  # where rows changed, all tha
 def test_a_job_that_died_goes_on_from_the_stored_nonce(
     tmp_path: Path, point: str, state: str, changed: bool, asked: dict[str, Any]
 ) -> None:
-    policy = read_policy(policy_for(tmp_path))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    curator.open_budgets()
-    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(asked)
-    job, _ = curator.submit(caller, policy.datasets["web"], question, request="r", fresh=False)
+    def change() -> None:  # somebody's rows are others now, which nobody may learn from how the job ends
+        write_views(tmp_path / "rows.parquet", people=60 - changed)
 
-    def cut(reached: str) -> None:
-        if reached == point:
-            raise _Killed
-
-    broken = Curator(policy, str(tmp_path / "budget.db"))
-    broken.ledger = Ledger(tmp_path / "budget.db", reached=cut)
-    with pytest.raises(_Killed):
-        Runner(broken, pace=Unpaced()).run_one()
-    if changed:  # somebody's rows are others now, which nobody may learn from how the job ends
-        write_views(tmp_path / "rows.parquet", people=59)
-    kept = nonces(curator)
-    with curator.store.transaction() as transaction:
-        transaction.run("UPDATE service_jobs SET lease = 1")  # its worker fell silent long ago
-    runner = Runner(curator, pace=Unpaced())
-    assert runner.run_one()
-    ended = curator.job(caller, job.id)
-    assert ended.state == state, ended
-    assert nonces(curator)[: len(kept)] == kept
-    assert len([entry for entry in curator.ledger.history("web") if not entry.analyst]) == 1
-    assert not runner.run_one()
-    broken.close()
-    curator.close()
-
-
-def nonces(curator: Curator) -> list[Any]:
-    with curator.store.transaction() as transaction:
-        return [row[0] for row in transaction.run("SELECT chosen FROM choices WHERE chosen IS NOT NULL")]
+    check_a_death(policy_for(tmp_path), asked, point, state, meanwhile=change)
 
 
 @pytest.mark.slow
 def test_no_key_is_told_where_something_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    policy = read_policy(policy_for(tmp_path))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    curator.open_budgets()
-    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(FOUND)
-    job, _ = curator.submit(caller, policy.datasets["web"], question, request="r", fresh=False)
+    curator = started(policy_for(tmp_path))
+    job = submitted(curator, FOUND)
 
     def fail(_: object, held: Any, __: object) -> Callable[[], None]:
         raise RuntimeError(f"cannot decide about {held.keys}")
 
     monkeypatch.setattr("chronodp.series.discovery.plan.find_keys", fail)
     with caplog.at_level(logging.DEBUG):
-        assert Runner(curator, pace=Unpaced()).run_one()
-    failed = curator.job(caller, job.id)
+        assert runner_of(curator).run_one()
+    failed = curator.job(ANA, job.id)
     assert failed.state == "failed"
     assert failed.problem is not None
     assert "same request id" in failed.problem["mend"]
@@ -432,7 +390,7 @@ def test_no_key_is_told_where_something_fails(
         assert "page of one person" not in text
         assert "bold" not in text
     monkeypatch.undo()
-    curator.submit(caller, policy.datasets["web"], question, request="r", fresh=False)
-    assert Runner(curator, pace=Unpaced()).run_one()
-    assert curator.job(caller, job.id).state == "done"
+    submitted(curator, FOUND)
+    assert runner_of(curator).run_one()
+    assert curator.job(ANA, job.id).state == "done"
     curator.close()

@@ -14,12 +14,7 @@ from chronodp.service.question import QueryRequest, ask
 from chronodp.service.written import write_question
 from tests.service.town import House, open_house, write_policy, write_rows
 
-TREE: dict[str, Any] = {
-    "column": "region",
-    "names": ["town", "region"],
-    "keys": [["all of it"]],
-    "children": [[2]],
-}
+TREE: dict[str, Any] = {"column": "region", "names": ["town", "region"], "keys": [["all of it"]], "children": [[2]]}
 ASKED: dict[str, Any] = {
     "measure": {"kind": "count"},
     "every": "1D",
