@@ -89,18 +89,6 @@ def test_it_says_all_of_it_before_anything_is_paid() -> None:
     assert "the same for ever" in plan._repr_html_()
 
 
-def test_days_and_units_of_other_names_are_said_otherwise() -> None:
-    plan = series("1D", max_periods=31).count().lifetime(epsilon=1.0, delta=1e-6, max_periods=3653)
-    text = " ".join(str(plan).split())
-    assert "those present since the first issue stop counting after 3,653 days of theirs" in text
-    assert "people in their first 3,653 counted days" in text
-    assert "3,653 days are 10 years" in text
-    called = series(unit=cdp.User(called="meter")).count().lifetime(epsilon=1.0, max_periods=12)
-    text = " ".join(str(called).split())
-    assert "One meter counts for at most 12 full months ever" in text
-    assert "ε = 1 for all issues together, the same for ever" in text
-
-
 def test_alternatives_reach_from_a_year_to_a_century() -> None:
     plan = series().count().lifetime(epsilon=1.0, delta=1e-6, max_periods=36)
     table = plan.alternatives

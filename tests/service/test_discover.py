@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from chronodp.service.written import write_question
 from tests.cases import raising
 from tests.conftest import SCALE
 from tests.service.runs import ANA, check_a_death, runner_of, started, submitted
-from tests.service.town import House, open_house
+from tests.service.town import House, house_of, open_house
 
 ODD = ("a\nb", 'q"uo,te', "<b>bold</b>", "nul\x00", "nul", "📈")
 FOUND: dict[str, Any] = {"measure": {"kind": "count"}, "by": {"page": {"max_keys": 3}}, "epsilon": 2.0, "delta": 1e-6}
@@ -93,17 +93,8 @@ def policy_for(folder: Path, *, discover: str = DISCOVER, unit: str = "user", pe
     return path
 
 
-@pytest.fixture(scope="module")
-def common_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("house")
-    with open_house(policy_for(folder), str(folder / "budget.db")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with open_house(policy_for(tmp_path), str(tmp_path / "budget.db")) as opened:
-        yield opened
+common_house = house_of(policy_for, scope="module")
+house = house_of(policy_for, scope="function")
 
 
 @pytest.fixture
@@ -155,7 +146,7 @@ def test_a_question_finds_keys_and_shows_them_with_their_bands(house: House) -> 
 
 @pytest.mark.slow
 def test_no_key_with_enough_people_is_an_empty_table(tmp_path: Path) -> None:
-    with open_house(policy_for(tmp_path, people=1), str(tmp_path / "budget.db")) as house:
+    with open_house(policy_for(tmp_path, people=1)) as house:
         job = submit(house, "ana", "one", FOUND)
         assert job["state"] == "done", job
         base = f"/datasets/web/releases/{job['release']}"
@@ -171,7 +162,7 @@ def test_no_key_with_enough_people_is_an_empty_table(tmp_path: Path) -> None:
 
 
 def test_a_client_finds_as_at_home(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         far = client.dataset("web")
         plan: Any = far.count().by(region=["north", "south"], page=cdp.Discover(max_keys=3)).plan(epsilon=2, delta=1e-6)
         home: Any = house.curator.policy.datasets["web"].series().count()
@@ -194,7 +185,7 @@ ONE_PERIOD: dict[str, Any] = FOUND | {"by": {"page": {"max_keys": 3, "share": 0}
 
 
 def test_published_counts_of_one_period_decide(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         far = client.dataset("web", every="4D")
         plan: Any = far.count().by(page=cdp.Discover(max_keys=3, share=0)).plan(epsilon=2, delta=1e-6)
         assert "the published counts find keys of page themselves" in " ".join(str(plan).split())

@@ -59,7 +59,7 @@ def wait_for(house: House, status: str) -> dict[str, str]:
 
 
 def test_a_witness_that_becomes_unwritable_costs_nobody_anything(house: House, tmp_path: Path) -> None:
-    house.finish("ana", house.submit("ana", "first", COUNT).json()["id"])
+    house.ended("ana", "first", COUNT)
     mend = move_away(tmp_path / f"budget.db{WITNESS}")
     jobs = [house.submit("ana", f"r{number}", COUNT | {"epsilon": 0.1 + number / 100}) for number in range(6)]
     health = wait_for(house, "read-only")
@@ -233,7 +233,7 @@ def back_up(ledger: Path, copy: Path) -> None:
 
 
 def release(house: House, request: str, question: object) -> str:
-    job = house.finish("ana", house.submit("ana", request, question).json()["id"])
+    job = house.ended("ana", request, question)
     assert job["state"] == "done", job
     return str(house.get("ana", f"/datasets/meters/releases/{job['release']}").json()["release"])
 

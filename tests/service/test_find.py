@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from chronodp.service.written import write_question
 from tests.cases import raising
 from tests.conftest import SCALE
 from tests.service.runs import ANA, check_a_death, choices, debits, runner_of, started, submitted
-from tests.service.town import House, open_house, said_of_a_question, write_policy, write_rows
+from tests.service.town import House, house_of, said_of_a_question, write_policy, write_rows
 
 PEOPLE = 300 if SCALE >= 1 else 60
 FOUND: dict[str, Any] = {
@@ -44,17 +44,8 @@ def policy_for(folder: Path, *, find: bool = True, people: int = PEOPLE, **terms
     return policy
 
 
-@pytest.fixture(scope="module")
-def common_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("house")
-    with open_house(policy_for(folder), str(folder / "budget.db")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with open_house(policy_for(tmp_path), str(tmp_path / "budget.db")) as opened:
-        yield opened
+common_house = house_of(policy_for, scope="module")
+house = house_of(policy_for, scope="function")
 
 
 def test_a_question_finds_bounds_and_tells_what_is_missing(house: House) -> None:
@@ -65,7 +56,7 @@ def test_a_question_finds_bounds_and_tells_what_is_missing(house: House) -> None
     assert planned["alternatives"][-1]["max_periods"] == 2
     tried = house.post("ana", "/datasets/meters/try", FOUND).json()
     assert "value_all" in tried["table"]["columns"]
-    job = house.finish("ana", house.submit("ana", "one", FOUND).json()["id"])
+    job = house.ended("ana", "one", FOUND)
     assert job["state"] == "done", job
     base = f"/datasets/meters/releases/{job['release']}"
     whole = house.get("ana", base).json()
@@ -83,7 +74,7 @@ def test_a_question_finds_bounds_and_tells_what_is_missing(house: House) -> None
 
 
 def test_a_client_finds_as_at_home(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         far = client.dataset("meters", every="1D", max_periods=cdp.Find())
         query = far.sum("kwh", clip=(0, cdp.Find(between=(0.5, 5.0))))
         plan: Any = query.plan(epsilon=2.0, delta=1e-7, missing=cdp.Missing())
@@ -111,7 +102,7 @@ def test_a_client_finds_as_at_home(house: House) -> None:
 
 
 def test_a_curator_finds_edges_within_the_widest_clip(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         far = client.dataset("meters", every="1D")
         plan: Any = far.histogram("kwh", edges=(0, cdp.Find()), of="rows").plan(epsilon=2.0, delta=1e-7)
         assert plan.design.finds == ("edges",)
@@ -301,7 +292,7 @@ SCALED: dict[str, Any] = {
 
 
 def test_a_client_bounds_whole_series_as_at_home(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         far = client.dataset("meters", every="1D")
         home = house.curator.policy.datasets["meters"].series(far.calendar)
         keys: Any = {"region": ["north", "south"]}
@@ -380,10 +371,10 @@ def test_a_clip_for_each_key_is_asked_planned_and_released(house: House) -> None
     planned = house.post("ana", "/datasets/meters/plan", asked).json()
     assert "0 … 0.5 (north), 0 … 2 (south)" in str(planned), planned
     assert house.post("ana", "/datasets/meters/try", asked).status_code == 200
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         query = client.dataset("meters", every="1D").sum("kwh", clip={"north": (0, 0.5), "south": (0, 2)})
         plan = query.by(region=["north", "south"]).plan(epsilon=2.0, delta=1e-7)
-    job = house.finish("ana", house.submit("ana", "by key", asked).json()["id"])
+    job = house.ended("ana", "by key", asked)
     assert job["state"] == "done", job
     release = house.get("ana", f"/datasets/meters/releases/{job['release']}").json()
     assert json.loads(release["release"])["design"]["table"]["measure"]["clips"]["keys"] == ["north", "south"]

@@ -10,11 +10,10 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, Route
+from playwright.sync_api import Browser, Error
 
 import chronodp as cdp
 from chronodp.ledger import Feeding, Gap, feeding_path, write_feeding
@@ -33,10 +32,7 @@ _DROP = """([data, name]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with furnished_house(tmp_path_factory.mktemp("page")) as opened:
-        yield opened
+house = furnished_house
 
 
 def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tmp_path: Path) -> None:
@@ -197,26 +193,6 @@ def test_either_slider_moves_the_other_by_way_of_plans(visit: Visits) -> None:
     assert page.tab.get_by_label("south").is_checked()
 
 
-def test_a_mean_is_of_people_unless_another_word_is_chosen(visit: Visits) -> None:
-    page = visit("ana")
-    page.open("ask/meters")
-    page.planned()
-    of = page.tab.locator("select[name=of]")
-    assert not of.is_visible()  # a sum has no such choice
-    page.tab.locator("select[name=measure]").select_option("mean")
-    page.tab.locator(".facts", has_text="each with the mean of their rows").wait_for()
-    assert of.locator("option").all_inner_texts() == ["people", "rows", "people's totals"]
-    of.select_option("rows")
-    page.tab.get_by_label("Rows of a person").fill("3")
-    page.tab.locator(".facts", has_text="at most 3 rows' weight").wait_for()
-    of.select_option("totals")
-    page.tab.locator(".facts", has_text="mean of kwh over the people present").wait_for()
-    page.tab.locator("select[name=measure]").select_option("histogram")
-    page.tab.locator(".facts", has_text="people by kwh").wait_for()
-    of.select_option("rows")
-    page.tab.locator(".facts", has_text="rows by kwh").wait_for()
-
-
 def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
     page = visit("ana")
     page.open("ask/meters")
@@ -373,35 +349,6 @@ def test_every_role_sees_what_it_may_do(visit: Visits) -> None:
     auditor.slot("audited").get_by_text("the ledger was set back").wait_for()
     analyst.open("claims")
     assert analyst.tab.get_by_role("button", name="Audit now").is_hidden()
-
-
-def test_a_budget_says_how_long_it_lasts(visit: Visits, house: House) -> None:
-    page = visit("ana", width=390)
-    page.open("budget/meters")
-    told = house.get("ana", "/datasets/meters/budget").json()
-    said = [told["whole"]["outlook"]["words"], told["mine"]["outlook"]["words"]]
-    assert page.slot("gauges").locator("p.note:last-child").all_inner_texts() == said
-    assert page.slot("gauges").locator("svg.road").count() == 0  # all charges are of today: nothing is foretold
-    words = "At this rate (5 charges since 2026-01-01) it lasts until about March 2027."
-    outlook = {"words": words, "since": "2026-01-01", "today": "2026-06-01", "until": "2027-03-01"}
-
-    def months_later(route: Route) -> None:
-        answer = route.fetch()
-        found = answer.json()
-        route.fulfill(response=answer, json=found | {"whole": found["whole"] | {"share": 0.4, "outlook": outlook}})
-
-    page.tab.route("**/datasets/meters/budget", months_later)
-    page.open("datasets")
-    page.open("budget/meters")
-    page.slot("gauges").get_by_text(words).wait_for()
-    road = page.slot("gauges").locator("svg.road")
-    assert road.locator("line").evaluate_all("(lines) => lines.map((line) => line.className.baseVal)") == [
-        "limit",
-        "used",
-        "ahead",
-    ]
-    assert page.tab.evaluate("document.documentElement.scrollWidth") <= 390
-    assert faults(page.tab) == []
 
 
 def test_long_lists_grow_page_by_page(visit: Visits, house: House) -> None:

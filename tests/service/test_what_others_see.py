@@ -26,13 +26,13 @@ ANAS = {"measure": {"kind": "count"}, "epsilon": 0.25, "delta": 1e-7}
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("apart")
     policy = write_policy(folder, share=False)
-    with open_house(policy, str(folder / "budget.db")) as house:
+    with open_house(policy) as house:
         for who, request, question in (
             ("ben", "bens", BENS),
             ("ana", "anas", ANAS),
             ("olga", "olgas", BENS | {"epsilon": 0.41}),
         ):
-            assert house.finish(who, house.submit(who, request, question).json()["id"])["state"] == "done"
+            assert house.ended(who, request, question)["state"] == "done"
         publish_for_ever(house.curator.ledger, folder)
         yield house
 
