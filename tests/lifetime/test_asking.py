@@ -37,8 +37,6 @@ from tests.conftest import SCALE
 from tests.lifetime.lives import counted, issue, month, open_series, series
 
 GROUPS = ["a", "b", "c"]
-
-
 MEASURES: list[Measure] = [
     Count(),
     Count(4),
@@ -49,11 +47,7 @@ MEASURES: list[Measure] = [
     Mean("x", (0.0, 2.0)),
     Variance("x", (0.0, 2.0)),
 ]
-
-
 measures = st.sampled_from(MEASURES)
-
-
 DAYS: dict[str, Any] = {"start": "2026-03-01", "end": "2026-03-08"}
 
 

@@ -24,7 +24,6 @@ from tests.lifetime.lives import QUIET, counted, issue, month, open_series, seri
 from tests.series.releases import Forbidden, Silent
 
 pytestmark = pytest.mark.slow
-
 ALL = [("ann", 1.0), ("bo", 2.0), ("cy", 3.0)]
 
 

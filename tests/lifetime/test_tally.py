@@ -37,11 +37,7 @@ from chronodp.lifetime.tally import LifeTally, Seen
 from tests.cases import raising
 
 KEYS = Keys(signing=bytes(32), sealing=bytes(range(32)))
-
-
 LIFE = 3 << 32
-
-
 SECRET = 0x1122334455667788
 
 
@@ -455,8 +451,6 @@ WHOLE = 2**62
 
 # Few words, so that first words are often equal and last words alone decide.
 PEOPLE = st.tuples(st.sampled_from([0, 1, 2, 2**63, 2**64 - 1]), st.sampled_from([0, 1, 5, 2**63, 2**64 - 1]))
-
-
 TABLES = st.dictionaries(PEOPLE, st.integers(1, WHOLE))
 
 

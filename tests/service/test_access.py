@@ -13,8 +13,6 @@ from chronodp.service.tokens import add_token, check_token, list_tokens, revoke_
 from tests.service.town import API, SUM, House, house_of, open_house, write_policy
 
 OPEN = {("GET", f"{API}/health"), ("POST", f"{API}/session")}
-
-
 ROLES = {"owner": "olga", "analyst": "ana", "auditor": "eve"}
 
 
@@ -42,8 +40,6 @@ BODIES: dict[str, Any] = {
     "/policy/check": {"text": "x"},
     "/tokens": {"name": "kit", "role": "auditor", "days": 1},
 }
-
-
 house = house_of(
     lambda folder: write_policy(folder, share=False), lambda house: house.ended("ana", "load", SUM), scope="module"
 )

@@ -12,7 +12,6 @@ from tests.service.town import API, House, open_house, write_policy
 from tests.service.visiting import Visits, faults, figure
 
 pytestmark = pytest.mark.slow
-
 _FOCUSED = "() => document.activeElement.textContent"
 
 

@@ -16,8 +16,6 @@ from tests.service.town import API, COUNT, House, write_policy
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, furnished_house
 
 pytestmark = pytest.mark.slow
-
-
 house = furnished_house
 
 
@@ -166,8 +164,6 @@ _STEPS = (
     {"step": 4, "kind": "alert", "period": None, "value": None},
     {"step": 5, "kind": "released", "released": None},
 )
-
-
 _MAYBE = ("analyst", "period", "largest_pure", "smallest_laplace", "smallest_sigma", "note")  # of a budget's status
 
 

@@ -184,20 +184,6 @@ def test_a_client_finds_as_at_home(house: House) -> None:
 ONE_PERIOD: dict[str, Any] = FOUND | {"by": {"page": {"max_keys": 3, "share": 0}}, "every": "4D"}
 
 
-def test_published_counts_of_one_period_decide(house: House) -> None:
-    with house.client("ana") as client:
-        far = client.dataset("web", every="4D")
-        plan: Any = far.count().by(page=cdp.Discover(max_keys=3, share=0)).plan(epsilon=2, delta=1e-6)
-        assert "the published counts find keys of page themselves" in " ".join(str(plan).split())
-        assert list(plan.rehearse().columns) == ["time", "page", "value", "lower", "upper"]
-        release = plan.release(request="one")
-        assert set(release.keys) == set(ODD)
-        assert list(release.to_pandas()["page"]) == list(release.keys)
-    said = house.post("ana", "/datasets/web/plan", ONE_PERIOD).json()
-    assert said["design"]["table"]["max_groups"] == 3
-    assert said["design"]["discover"]["share"] == 0
-
-
 def test_what_is_found_survives_being_written_down(dataset: Dataset) -> None:
     series, regions = dataset.series(), ["north", "south"]
     for query in (

@@ -30,8 +30,6 @@ from tests.service.certificate import write_certificate
 from tests.service.town import API, SUM, House, open_house, write_policy
 
 HALF = b"GET /api/v1/me HTTP/1.1\r\nHost: curator\r\nX-Slow: "
-
-
 PATIENCE = 20.0  # seconds until a test gives up
 
 
@@ -377,11 +375,7 @@ def test_a_mistake_in_the_limits_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 CALL = b"POST /verify HTTP/1.1\r\nHost: curator\r\nContent-Length: 9\r\n%s\r\n%s"
-
-
 ANSWER = (h11.Response(status_code=401, headers=[("content-length", "4")]), h11.Data(b"sign"), h11.EndOfMessage())
-
-
 _Said = Callable[[Farewell, h11.Connection, socket.socket], Awaitable[None]]
 
 

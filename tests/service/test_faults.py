@@ -25,8 +25,6 @@ from tests.service.runs import ANA, debits, die_at, end_leases, runner_of, start
 from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
 
 ASKED = COUNT | {"epsilon": 0.1}
-
-
 FILES = ("budget.db", "budget.db.keys", f"budget.db{WITNESS}")
 
 

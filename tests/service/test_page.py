@@ -23,15 +23,12 @@ from tests.service.town import API, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number
 
 pytestmark = pytest.mark.slow
-
 _DROP = """([data, name]) => {
     const files = new DataTransfer();
     files.items.add(new File([data], name, { type: "application/json" }));
     const place = document.querySelector('[data-slot="drop"]');
     place.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
 }"""
-
-
 house = furnished_house
 
 
@@ -219,52 +216,6 @@ def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
     assert page.slot("table").locator("tbody tr").count() == 48
     assert "the band" not in page.tab.locator("figcaption").inner_text()  # drawn bins have none
     assert faults(page.tab) == []
-
-
-def test_active_people_and_places_are_asked_for(visit: Visits) -> None:
-    page = visit("ana", forgiven="status of 4(03|22)")
-    page.open("ask/meters")
-    page.tab.get_by_text("More", exact=True).click()
-    page.tab.get_by_label("From", exact=True).fill("2026-01-01T06:00")  # a window reaches back
-    page.tab.locator("select[name=measure]").select_option("active")
-    page.tab.get_by_label("Active in the last").fill("6h")
-    page.tab.locator(".facts", has_text="active in the last 6h").wait_for()
-    page.tab.get_by_label("Stays of a person that count").fill("2")
-    page.slot("alternatives").get_by_text("2 stays").first.wait_for()
-    page.tab.locator("select[name=measure]").select_option("count")
-    page.tab.get_by_text("Places that add up").click()
-    page.tab.get_by_label("Column with the lowest places").select_option("region")
-    table = page.tab.get_by_label("Public table of places")
-    table.fill("part, region\na, north\nb, north")
-    page.slot("refusal").get_by_text("north stands in two places of level region").wait_for()
-    assert page.tab.get_by_role("button", name=re.compile("^Submit")).is_disabled()
-    table.fill("part, region\na, north\nb, south")
-    page.tab.locator(".facts", has_text="1 of all, 2 of part, 2 of region").wait_for()
-    page.planned()
-    assert faults(page.tab) == []
-
-
-def test_a_refused_budget_shows_what_was_asked_spent_and_left(visit: Visits, house: House) -> None:
-    page = visit("ana", forgiven="status of 4(03|09)")
-    page.open("ask/meters")
-    page.tab.get_by_label("ε as a number").fill("9.9")
-    box = page.slot("refusal").get_by_role("alert")
-    box.wait_for()
-    question = {"measure": {"kind": "sum", "column": "kwh", "clip": [0, 5]}, "epsilon": 9.9, "delta": 1e-7}
-    told = house.post("ana", "/datasets/meters/plan", question).json()["refusal"]
-    for shown in (box, page.slot("job").get_by_role("alert")):
-        if shown is not box:
-            page.planned()
-            page.tab.get_by_role("button", name=re.compile("^Submit")).click()
-            shown.wait_for()
-        sizes = dict(zip(shown.locator("dt").all_inner_texts(), shown.locator("dd").all_inner_texts(), strict=True))
-        assert list(sizes) == ["Asked", "Spent", "Left", "Limit"]
-        for name, text in sizes.items():
-            assert figure(text) == pytest.approx(told[name.lower()], rel=1e-3)
-    page.tab.get_by_label("ε as a number").fill("11")
-    page.slot("refusal").get_by_text("one release may cost at most 10").wait_for()
-    assert page.tab.get_by_role("button", name=re.compile("^Submit")).is_disabled()
-    assert page.slot("headline").inner_text() == ""  # the plan before is none of this question
 
 
 def test_a_live_stream_is_drawn_as_it_is_released(visit: Visits, house: House) -> None:

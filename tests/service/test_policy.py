@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,6 @@ from chronodp.cli.curated_town import POLICY
 from chronodp.errors import BudgetConflict, InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.privacy import PureCost, Unit, User, UserPeriod, Window
-from chronodp.service import opening
 from chronodp.service.curator import Curator
 from chronodp.service.policy_file import parse_policy, read_policy
 from chronodp.service.policy_words import policy_words
@@ -22,8 +20,6 @@ from tests.cli.conftest import run
 from tests.service.town import ROOT, write_policy
 
 DATASET = 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'
-
-
 CLIPS = "clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }"
 
 
@@ -84,31 +80,6 @@ def test_terms_never_change_under_the_same_name(tmp_path: Path) -> None:
     with pytest.raises(BudgetConflict, match="other terms"):
         second.open_budgets()
     second.close()
-
-
-def test_many_budgets_are_opened_in_few_transactions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[int] = []
-    curator = Curator(read_policy(_many(tmp_path, 30)), str(tmp_path / "budget.db"))
-    transaction = curator.ledger._store.transaction
-
-    def counted() -> Any:
-        begun.append(1)
-        return transaction()
-
-    monkeypatch.setattr(curator.ledger._store, "transaction", counted)
-    monkeypatch.setattr(opening, "_TOGETHER", 10)
-    curator.open_budgets()
-    assert len(begun) == 3
-    opened = {(name, analyst): budget for name, analyst, budget in curator.ledger.budgets()}
-    assert len(opened) == 60
-    with Ledger(tmp_path / "other.db") as ledger:  # one by one, as anybody would
-        meters = curator.policy.datasets["d7"]
-        ledger.open("d7", unit=meters.unit.on(meters.calendar), epsilon=meters.epsilon, delta=meters.delta)
-        ledger.allot("d7", "ana", epsilon=0.5, delta=meters.delta)
-        assert {(name, analyst): budget for name, analyst, budget in ledger.budgets()} == {
-            key: opened[key] for key in (("d7", ""), ("d7", "ana"))
-        }
-    curator.close()
 
 
 def test_terms_that_conflict_open_nothing_beside_them(tmp_path: Path) -> None:
@@ -210,12 +181,6 @@ def many(wrong: str = "") -> str:
     old, _, new = wrong.partition(" -> ")
     assert old in texts[-1]
     return "".join(texts[:-1]) + texts[-1].replace(old, new or old)
-
-
-def test_what_datasets_have_in_common_is_made_once(tmp_path: Path) -> None:
-    north, south, west = parse_policy(many(), folder=tmp_path).datasets.values()
-    assert north.calendar is south.calendar is west.calendar
-    assert north.series().calendar is north.calendar
 
 
 def test_one_wrong_dataset_among_many_is_refused_by_its_own_line(tmp_path: Path) -> None:

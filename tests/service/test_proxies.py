@@ -20,7 +20,6 @@ from tests.service.certificate import write_certificate
 from tests.service.town import API, SUM, House, free_port, open_house, write_policy
 
 pytestmark = pytest.mark.slow
-
 PAGE = ROOT / "docs/how-to/put-a-curator-online.md"
 DEFAULTS, PROXIES = [block.text for block in blocks(PAGE) if block.language == "toml"]
 

@@ -1,16 +1,19 @@
-"""What may be asked of a curator beside sums: people active lately, places, quantiles, filters and derived columns."""
+"""What may be asked of a curator, also from afar, is what is asked at home: measures, people, places, expressions."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas
 import pytest
 
 import chronodp as cdp
 from chronodp import errors
-from chronodp.errors import ChronodpError, InvalidArgument
-from chronodp.series import QuantileRelease
+from chronodp.dataset import Query
+from chronodp.errors import ChronodpError, InvalidArgument, MissingBound
+from chronodp.series import QuantileRelease, Workload
 from chronodp.service import read_policy
 from chronodp.service.question import QueryRequest, ask
 from chronodp.service.written import write_question
@@ -63,8 +66,6 @@ def test_a_client_asks_for_active_people_as_at_home(house: House) -> None:
 
 
 TREE: dict[str, Any] = {"column": "region", "names": ["town", "region"], "keys": [["all of it"]], "children": [[2]]}
-
-
 PLACES: dict[str, Any] = {
     "measure": {"kind": "count"},
     "every": "1D",
@@ -180,8 +181,6 @@ def test_a_client_asks_for_quantiles_as_at_home(house: House, tmp_path: Path) ->
 
 ALLOWED = """expression_columns = ["kwh", "region"]
 expression_functions = ["case", "floor"]"""
-
-
 BOTH_WAYS = "kwh > 1 AND kwh = 'a'"
 
 
@@ -250,3 +249,165 @@ def test_sizes_that_nobody_declared_are_refused(tmp_path: Path) -> None:
 def test_a_policy_names_functions_that_exist(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match=r"allow.expression_functions must be a list made of case, coalesce"):
         read_policy(rewritten(tmp_path, 'expression_functions = ["random"]'))
+
+
+def queries(series: Any) -> list[Query[Any]]:
+    load = series.sum("kwh", clip=(0.0, 3.0))
+    return [
+        series.count(),
+        series.count(at_most=3).by(region=["north", "south"], max_groups=2),
+        load,
+        load.by(region=["north"]),
+        load.peak(every="1D"),
+        load.by(region=["north", "south"]).total(every="1D"),
+        series.count().trough(every="1D"),
+        series.mean("kwh", clip=(0.0, 3.0), of="people"),
+        series.mean("kwh", clip=(0.0, 3.0), at_most=4, of="rows"),
+        series.mean("kwh", clip=(0.0, 3.0), of="totals"),
+        series.histogram("kwh", edges=[0.0, 1.0, 2.0, 5.0], of="rows", at_most=2),
+        series.variance("kwh", clip=(0.0, 3.0)),
+        series.histogram("kwh", edges=[0.0, 1.0, 2.0, 5.0]),
+    ]
+
+
+WORKLOADS: list[Workload] = [
+    cdp.EachPeriod(),
+    cdp.RunningTotal(),
+    cdp.Rolling(7),
+    cdp.Ewm(0.5),
+    cdp.Filter((0.5, 0.5)),
+    cdp.Hierarchy((24,)),
+]
+
+
+def test_every_query_survives_being_written_down(tmp_path: Path) -> None:
+    from chronodp.service import read_policy
+
+    series = read_policy(write_policy(tmp_path)).datasets["meters"].series()
+    for query in queries(series):
+        for workload in WORKLOADS:
+            written = write_question(query.table, epsilon=0.5, delta=1e-7, tuned_for=workload, missing=None)
+            question = QueryRequest.model_validate(written)
+            assert ask(series, question).table == query.table
+            assert question.workload == workload
+
+
+def test_every_query_plans_as_it_would_at_home_and_releases(house: House) -> None:
+    series = house.curator.policy.datasets["meters"].series()
+    with house.client("ana") as client:
+        far = client.dataset("meters")
+        for number, (query, there) in enumerate(zip(queries(series), queries(far), strict=True)):
+            plan = there.plan(epsilon=0.2, delta=1e-7)
+            home = query.plan(epsilon=0.2, delta=1e-7)
+            assert plan.design == home.design
+            assert plan.half_width() == home.half_width()
+            assert str(plan) == said_of_a_question(home)
+            assert plan.alternatives["shape"].tolist() == home.alternatives["shape"].tolist()
+            assert plan.claim == home.claim
+            if number in (0, 4, 7):
+                release = plan.release(request=f"r{number}")
+                assert release.design == home.design
+                assert release.link.request == f"ana/r{number}"
+        assert client.releases("meters")["request"].tolist() == ["ana/r7", "ana/r4", "ana/r0"]
+        assert client.history("meters")["who"].tolist() == ["ana"] * 3
+        assert client.budget("meters")["mine"]["charges"] == 3
+        assert client.datasets()["name"].tolist() == ["meters"]
+        short = client.dataset("meters", every="1D", end="2026-01-02", max_periods=1)
+        assert len(short.calendar) == 1
+        tuned = far.count().plan(epsilon=0.2, delta=1e-7, tuned_for=cdp.RunningTotal())
+        assert len(tuned.rehearse()) == 48
+
+
+def test_refusals_arrive_as_the_errors_they_are(house: House) -> None:
+    with house.client("ana") as client:
+        meters = client.dataset("meters")
+        with pytest.raises(errors.NotAllowed, match="clip"):
+            meters.sum("kwh", clip=(0.0, 9.0)).plan(epsilon=1.0)
+        with pytest.raises(errors.NotFound):
+            client.dataset("other")
+        dear = meters.count().plan(epsilon=6.0, delta=1e-7)
+        assert not dear.fits
+        with pytest.raises(errors.BudgetExhausted) as refused:
+            dear.release(request="dear")
+        assert refused.value.asked is not None
+        assert refused.value.left is not None
+        assert refused.value.asked > refused.value.left
+        first = meters.count().plan(epsilon=0.5, delta=1e-7)
+        first.release(request="same")
+        with pytest.raises(errors.RequestConflict):
+            meters.count().plan(epsilon=0.6, delta=1e-7).release(request="same")
+        with pytest.raises(errors.InvalidArgument):
+            cdp.plan_together([meters.count()], epsilon=1.0)  # type: ignore[list-item]
+    with house.client("eve") as auditor, pytest.raises(errors.NotAllowed, match="auditor"):
+        auditor.dataset("meters").count().plan(epsilon=1.0)
+    with cdp.Client(str(house.http.base_url), token="cdp_x_y") as stranger, pytest.raises(errors.NotSignedIn):
+        stranger.datasets()
+    with cdp.Client("http://127.0.0.1:9", token="t") as nowhere, pytest.raises(errors.ServiceError, match="reached"):
+        nowhere.datasets()
+    with pytest.raises(errors.InvalidArgument, match="https://"):
+        cdp.Client("curator.example", token="t")
+
+
+def test_a_release_that_was_tampered_with_is_noticed(house: House) -> None:
+    with house.client("ana") as client:
+        client.dataset("meters").count().plan(epsilon=0.5, delta=1e-7).release(request="r")
+        with house.curator.store.transaction() as transaction:
+            transaction.run("UPDATE requests SET release = replace(release, '1', '2')")
+        with pytest.raises(errors.CertificateInvalid):
+            client.release("meters", 1)
+
+
+@pytest.mark.slow
+def test_a_dataset_whose_cells_are_declared_can_be_asked_from_afar(tmp_path: Path) -> None:
+    declared = '[datasets.meters.reading]\ntime_format = "%Y-%m-%d %H:%M:%S"\n\n[datasets.other]'
+    policy = write_policy(tmp_path, changes={"[datasets.other]": declared})
+    with open_house(policy) as house, house.client("ana") as client:
+        plan = client.dataset("meters").count().plan(epsilon=0.5, delta=1e-7)
+        assert plan.design.table.reading == cdp.Reading(time_format="%Y-%m-%d %H:%M:%S")
+        assert len(plan.rehearse()) == 48
+        assert plan.release(request="r").design.table.reading == plan.design.table.reading
+        assert client.describe("meters")["reading"]["time_format"] == "%Y-%m-%d %H:%M:%S"
+
+
+DATES: dict[str, Any] = {"every": "1D", "start": "2026-01-01", "end": "2026-01-03"}
+
+
+def readings() -> pandas.DataFrame:
+    """Two days of 60 meters, of which some are read every hour and others once: rows, people and totals differ."""
+    chance = np.random.default_rng(3)
+    rows = [
+        {"read_at": day + pandas.Timedelta(hours=hour), "meter": f"m{meter}", "region": "north", "kwh": value}
+        for meter in range(60)
+        for day in pandas.date_range("2026-01-01", periods=2)
+        for hour in range(1 if meter % 3 else 24)
+        for value in [round(float(chance.uniform(0.05, 0.2)) * (3 if meter % 3 else 1), 3)]
+    ]
+    return pandas.DataFrame(rows)
+
+
+def test_a_mean_that_does_not_say_whose_is_refused_everywhere() -> None:
+    series = cdp.TimeSeries(readings(), time="read_at", user="meter", unit=cdp.User(), max_periods=2, **DATES)
+    with pytest.raises(MissingBound, match="'people', each with the mean of their rows"):
+        series.mean("kwh", clip=(0.0, 5.0))
+    with pytest.raises(ValueError, match="of"):
+        QueryRequest.model_validate({"measure": {"kind": "mean", "column": "kwh", "clip": [0, 5]}, "epsilon": 1.0})
+
+
+def test_the_unit_names_who_a_number_is_of_in_tables_and_on_pages(tmp_path: Path) -> None:
+    called = cdp.User(called="customer")
+    months: dict[str, Any] = {"every": "1mo", "start": "2026-01-01", "end": "2026-02-01"}
+    series = cdp.TimeSeries(readings(), time="read_at", user="meter", unit=called, max_periods=1, **months)
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("d", unit=called, epsilon=1e8, delta=1e-3)
+        for name, query, per in (
+            ("totals", series.mean("kwh", clip=(0.0, 9.0), of="totals"), "customer and month"),
+            ("people", series.mean("kwh", clip=(0.0, 9.0), of="people"), "customer"),
+            ("rows", series.mean("kwh", clip=(0.0, 9.0), of="rows", at_most=3), "row"),
+            ("median", series.quantiles("kwh", [0.5], edges=[0, 1, 9]), "customer"),
+        ):
+            made: Any = query.plan(epsilon=1e6).release(ledger, dataset="d", request=name, progress=lambda _: None)
+            assert set(made.to_pandas()["per"]) == {per}
+            page = made.report(tmp_path / f"{name}.html").read_text(encoding="utf-8")
+            assert f"<td>{per}</td>" in page
+        counted = series.count().plan(epsilon=1e6).release(ledger, dataset="d", request="n", progress=lambda _: None)
+        assert "per" not in counted.to_pandas()

@@ -22,8 +22,6 @@ BY_REGION: dict[str, Any] = {
     "epsilon": 2.0,
     "delta": 1e-7,
 }
-
-
 TREE: dict[str, Any] = {"column": "region", "names": ["town", "region"], "keys": [["all of it"]], "children": [[2]]}
 
 
@@ -147,7 +145,8 @@ def test_what_cannot_be_read_is_refused_by_its_name(house: House) -> None:
         "ratio_at": ["share=true&ratio_at=region=north", "ratio_at=region", "at=region=north&ratio_at=region=east"],
         "at": ["at=region", "at=region=west", "at=region=north&at=region=south"],
         "over": ["over=street", "over=region&over_all=true"],
-        "relative": ["relative=0.1&points=3", "relative=0.1&chance=0.1", "chance=0.1", "relative=0"],
+        "relative": ["relative=0.1&points=3", "chance=0.1", "relative=0"],
+        "chance": ["relative=0.1&chance=0.1"],
         "within": ["within=0&within=1", "at=region=north&ratio_at=region=south&within=1&within=0"],
         "coverage": ["coverage=each", "coverage=some"],
         "resample": ["view=resample&resample=1D", "resample=30min"],

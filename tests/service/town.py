@@ -37,7 +37,6 @@ ROOT = Path(__file__).parents[2]
 API = "/api/v1"
 SUM = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]}, "epsilon": 0.5, "delta": 1e-7}
 COUNT = {"measure": {"kind": "count"}, "epsilon": 0.5, "delta": 1e-7}
-
 POLICY = """
 [service]
 title = "Test"
