@@ -59,10 +59,15 @@ MEASURES: list[dict[str, Any]] = [
     {"kind": "quantiles", "column": "kwh", "edges": [0.0, 1.0, 3.0], "fractions": [0.5]},
     {"kind": "active", "window": "7h"},
 ]
-ARGUMENTS = {"norm": numbers, "window": lengths, "signed": st.booleans(), "self": anything}
+ARGUMENTS: dict[str, st.SearchStrategy[Any]] = {
+    "norm": numbers,
+    "window": lengths,
+    "signed": st.booleans(),
+    "self": anything,
+}
 ARGUMENTS |= dict.fromkeys(("clip", "edges", "fractions"), ends) | dict.fromkeys(("column", "of"), texts)
 ARGUMENTS |= dict.fromkeys(("at_most", "max_stays"), wholes)
-FIELDS = {
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "by": st.dictionaries(texts, keys | st.fixed_dictionaries({"max_keys": wholes}), max_size=2),
     "places": st.fixed_dictionaries(
         {"column": st.sampled_from(["region", "self"]), "names": keys, "keys": st.lists(keys, max_size=2)},
