@@ -13,7 +13,6 @@ import chronodp as cdp
 from tests.series.releases import Silent
 
 __all__ = ["QUIET", "Plain", "counted", "issue", "month", "open_series", "series"]
-
 QUIET: dict[str, Any] = {"progress": lambda _: None}
 
 

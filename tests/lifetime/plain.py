@@ -32,7 +32,6 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "lifetime" / "durability.json"
 EXAMPLE: dict[str, Any] = json.loads(GOLDEN.read_text(encoding="utf-8"))
 MONTHS: list[list[tuple[str, str]]] = [[(one[0], one[1]) for one in month] for month in EXAMPLE["months"]]
 LIFE: int = EXAMPLE["K"]
-
 Reached = Callable[[str], None]
 Result: TypeAlias = tuple[list[dict[str, int]], dict[str, int], int]
 

@@ -1,7 +1,9 @@
-"""Other questions about the same people: noise for what they may take of a life, and prices that cover it exactly."""
+"""Prices of a life in whole numbers, of the series and of other questions about the same people: exact, and no more."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -14,8 +16,22 @@ from hypothesis import given, settings, strategies as st
 import chronodp as cdp
 from chronodp.errors import InvalidArgument
 from chronodp.lifetime import LifetimeDesign
+from chronodp.lifetime.shares import MOST_PERIODS, life_of, quanta_of, takes_of, whole_price
 from chronodp.privacy import User, dump, load as read_back
-from chronodp.series import Count, Design, Histogram, Mean, Measure, Sum, Table, Variance, certificate_of, describe
+from chronodp.series import (
+    Count,
+    Design,
+    Histogram,
+    Mean,
+    Measure,
+    RunningTotal,
+    Sum,
+    Table,
+    Variance,
+    certificate_of,
+    describe,
+)
+from chronodp.series.shapes import SquareRoot
 from tests.cases import raising
 from tests.conftest import SCALE
 from tests.lifetime.lives import counted, issue, month, open_series, series
@@ -91,12 +107,9 @@ def test_one_share_buys_what_a_joint_plan_of_as_many_periods_would() -> None:
             made = design.issue("load", asked=table(asked, every="1mo"), start="2026-03-01", end="2026-04-01")
             alone = life(asked, delta=delta, max_periods=120).base
             if alone.law == design.base.law:
-                assert [noise.scale for noise in made.noises] == pytest.approx(
-                    [noise.scale for noise in alone.noises], rel=1e-6
-                ), (delta, asked)
-                assert [noise.sensitivity for noise in made.noises] == pytest.approx(
-                    [noise.sensitivity for noise in alone.noises], rel=1e-6
-                ), (delta, asked)
+                for found, wanted in zip(made.noises, alone.noises, strict=True):
+                    assert found.scale == pytest.approx(wanted.scale, rel=1e-6), (delta, asked)
+                    assert found.sensitivity == pytest.approx(wanted.sensitivity, rel=1e-6), (delta, asked)
             assert made.life is not None, (delta, asked)
             assert made.life.takes <= design.life // 120, (delta, asked)
             assert made.life.taken == "1", (delta, asked)
@@ -195,3 +208,54 @@ def test_other_questions_take_of_the_same_life(tmp_path: Path, capsys: pytest.Ca
             ledger, "load", tally=tmp_path / "again.tally", tables=tables, progress=lambda _: None
         )
         made.verify()
+
+
+def test_exactly_k_full_periods_fit_a_life() -> None:
+    for delta in [0.0, 1e-6]:
+        for measure in [Count(), Count(5), Sum("x", (0.0, 3.0)), Sum("x", (-1.0, 0.7))]:
+            design = life(measure, max_periods=7, delta=delta, max_groups=2)
+            full = takes_of(design.base, design.base.table)
+            assert full == 2 * quanta_of(design.base.law), (measure, delta)
+            assert design.life == 7 * full, (measure, delta)
+            prices = whole_price(full, 12).prices
+            assert [price <= design.life for price in prices] == [True] * 7 + [False] * 5, (measure, delta)
+
+
+def test_another_clip_takes_as_much_more_as_it_moves() -> None:
+    """Squares under Gaussian noise and sizes under Laplace; of someone replaced, from one side of 0 to the other."""
+    cases: list[tuple[tuple[float, float], float, str, Fraction]] = [
+        ((0.0, 5.0), 1e-6, "add_remove", Fraction(25, 9)),
+        ((0.0, 1.5), 1e-6, "add_remove", Fraction(1, 4)),
+        ((-6.0, 3.0), 1e-6, "add_remove", Fraction(4)),
+        ((0.0, 6.0), 0.0, "add_remove", Fraction(2)),
+        ((-3.0, 3.0), 1e-6, "replace", Fraction(2)),
+    ]
+    for clip, delta, relation, taken in cases:
+        design = life(Sum("x", (0.0, 3.0)), relation, delta=delta, max_periods=120)
+        other = design.issue("load", start="2026-03-01", end="2026-04-01", clip=clip)
+        assert other.life is not None
+        assert other.life.takes == math.ceil(design.life // design.max_periods * taken), (clip, delta, relation)
+        assert other.life.taken == f"{float(taken):.3g}", (clip, delta, relation)
+        assert other.noises == design.base.noises, (clip, delta, relation)
+
+
+def test_lives_that_no_number_holds_are_refused() -> None:
+    wide = table(Count(), max_groups=3, every="1mo")
+    with pytest.raises(InvalidArgument, match="max_periods must be at most 357,913,941"):
+        life_of(wide, "gaussian", MOST_PERIODS)
+    assert life_of(wide, "gaussian", MOST_PERIODS // 3) <= 2**62
+    with pytest.raises(InvalidArgument, match="end must be earlier"):
+        whole_price(2**60, 10)
+    design = life(Sum("x", (0.0, 3.0)), max_periods=120)
+    with pytest.raises(InvalidArgument, match="end must be earlier"):
+        design.issue("load", start="2026-03-01", end="2026-04-01", clip=(0.0, 1e9))
+
+
+def test_a_design_that_promises_more_than_its_noise_hides_is_refused() -> None:
+    design = life(Count(), max_periods=120)
+    with pytest.raises(InvalidArgument, match="noise for 121 periods"):
+        replace(design, max_periods=121, life=design.life // 120 * 121)
+    with pytest.raises(InvalidArgument, match="life must be that of 120 periods"):
+        replace(design, life=design.life + 1)
+    with pytest.raises(InvalidArgument, match="white noise"):
+        replace(design, base=replace(design.base, shape=SquareRoot(RunningTotal())))

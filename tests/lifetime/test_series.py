@@ -11,7 +11,6 @@ import pytest
 import chronodp as cdp
 from chronodp.errors import (
     InvalidArgument,
-    LedgerSetBack,
     RequestConflict,
     StreamConflict,
     TallyMismatch,
@@ -25,7 +24,6 @@ from tests.lifetime.lives import QUIET, counted, issue, month, open_series, seri
 from tests.series.releases import Forbidden, Silent
 
 pytestmark = pytest.mark.slow
-
 ALL = [("ann", 1.0), ("bo", 2.0), ("cy", 3.0)]
 
 
@@ -166,7 +164,7 @@ def test_two_ids_of_one_person_share_a_life(tmp_path: Path) -> None:
             load.same("new", "new")
 
 
-def test_a_tally_or_a_ledger_that_was_set_back_is_refused(tmp_path: Path) -> None:
+def test_merged_files_and_an_older_tally(tmp_path: Path) -> None:
     ledger, load = open_series(tmp_path / "a", count(5))
     with ledger:
         issue(load, ALL, 0)
@@ -177,12 +175,6 @@ def test_a_tally_or_a_ledger_that_was_set_back_is_refused(tmp_path: Path) -> Non
         load.compact()
         load.verify()
         assert value(issue(load, ALL, 2)) == 3
-    with Ledger(tmp_path / "b.db") as fresh:
-        fresh.open("meters", unit=cdp.User(), epsilon=1.0)
-        other = count(5).open(fresh, dataset="meters", name="load", tally=tmp_path / "b")
-        other._folder = tmp_path / "a" / "load.tally"
-        with pytest.raises((TallyMismatch, LedgerSetBack)):
-            other.verify()
 
 
 def test_a_lost_tally_is_made_again_from_the_tables_or_not_at_all(tmp_path: Path) -> None:

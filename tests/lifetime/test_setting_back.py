@@ -11,10 +11,9 @@ import pytest
 
 from chronodp.errors import LedgerError, LedgerSetBack, LedgerUnavailable, TallyMismatch
 from chronodp.ledger import restore
-from chronodp.lifetime.events import forget, read_events
-from chronodp.lifetime.rebuilding import rebuild
+from chronodp.lifetime.events import forget
 from tests.ledger.copies import copy_database, replace_database
-from tests.lifetime.plain import LIFE, MONTHS, Life
+from tests.lifetime.plain import MONTHS, Life
 
 
 class Copies:
@@ -140,25 +139,3 @@ def test_what_was_stored_is_returned_without_a_look_at_the_tally(copies: Copies)
         shutil.rmtree(copies.folder / "tally")
         with pytest.raises(LedgerUnavailable):  # but not before it is marked
             life.issue(5)
-
-
-def test_a_lost_tally_is_rebuilt_from_tables_and_events(copies: Copies) -> None:
-    with Life(copies.address, copies.folder) as life:
-        life.event("forgotten", lambda tally: forget(tally, life.entry("p3")))
-        stream = life.stands()
-        expected = life.tally.people()
-        shutil.rmtree(copies.folder / "tally")
-        with pytest.raises(LedgerUnavailable, match="not where it was"):
-            life.stands()
-    with Life(copies.address, copies.folder) as life:
-        events = read_events(life.ledger.stream_rows(stream))
-        assert list(events) == [7]
-
-        def entries(step: int, _: object) -> object:
-            return events[step] if step in events else life.book(MONTHS[step - 1])[1]
-
-        rebuild(life.tally, stream.step, stream.state, entries)  # type: ignore[arg-type]
-        life.stands()
-        found = life.tally.people()
-        assert [found.high.tolist(), found.spent.tolist()] == [expected.high.tolist(), expected.spent.tolist()]
-        assert found.spent.max() == LIFE

@@ -90,20 +90,6 @@ def test_the_same_request_and_the_same_question_cost_once(house: House) -> None:
     assert clash.json()["error"]["kind"] == "conflict"
 
 
-def test_a_mean_says_whose_it_is_and_a_policy_of_means_allows_all(house: House) -> None:
-    mean = {"kind": "mean", "column": "kwh", "clip": [0.0, 3.0]}
-    assert house.submit("ana", "mean", SUM | {"measure": mean}).status_code == 422
-    before = house.submit("ana", "mean", SUM | {"measure": mean | {"of": "totals"}})
-    assert house.finish("ana", before.json()["id"])["state"] == "done"
-    bins = {"kind": "histogram", "column": "kwh", "edges": [0.0, 1.0, 5.0], "of": "rows"}
-    for rows in (mean | {"of": "rows", "at_most": 2}, bins):
-        plan = house.post("ana", "/datasets/meters/plan", SUM | {"measure": rows})
-        assert plan.status_code == 200, plan.text
-        assert "weight for each person" in plan.text
-    clash = house.submit("ana", "mean", SUM | {"measure": mean | {"of": "people"}})
-    assert clash.status_code == 409
-
-
 def test_two_alike_that_come_together_are_drawn_once(house: House) -> None:
     jobs = [house.submit(who, "together", SUM).json() for who in ("ana", "ben")]
     ended = [house.finish(who, job["id"]) for who, job in zip(("ana", "ben"), jobs, strict=True)]
@@ -114,7 +100,7 @@ def test_two_alike_that_come_together_are_drawn_once(house: House) -> None:
 @pytest.mark.slow
 def test_releases_that_are_not_shared_are_ones_own(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, share=False)
-    with open_house(policy, str(tmp_path / "budget.db")) as house:
+    with open_house(policy) as house:
         for who in ("ana", "ben"):
             job = house.submit(who, "load", SUM).json()
             assert not job["repeated"]
@@ -145,7 +131,7 @@ def test_a_refused_budget_tells_asked_spent_and_left_and_nothing_is_spent(house:
 @pytest.mark.slow
 def test_the_whole_is_the_wall_whatever_parts_analysts_have(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, epsilon=2.0, parts={"ana": 2.0, "ben": 2.0})
-    with open_house(policy, str(tmp_path / "budget.db")) as house:
+    with open_house(policy) as house:
         states = []
         for number in range(4):
             who = ("ana", "ben")[number % 2]
@@ -179,9 +165,7 @@ def test_the_policy_refuses_by_what_is_asked(common_house: House) -> None:
 
 @pytest.mark.slow
 def test_the_least_group_is_compared_with_declared_sizes(tmp_path: Path) -> None:
-    policy = write_policy(tmp_path)
-    policy.write_text(policy.read_text(encoding="utf-8").replace("south = 20", "south = 14"), encoding="utf-8")
-    with open_house(policy, str(tmp_path / "budget.db")) as house:
+    with open_house(write_policy(tmp_path, changes={"south = 20": "south = 14"})) as house:
         both = house.post("ana", "/datasets/meters/plan", SUM | {"by": {"region": ["north", "south"]}})
         assert both.status_code == 403
         assert "declared" in both.json()["error"]["mend"]
@@ -192,7 +176,7 @@ def test_the_least_group_is_compared_with_declared_sizes(tmp_path: Path) -> None
 def test_trials_and_plans_read_no_data(tmp_path: Path) -> None:
     policy = write_policy(tmp_path)
     (tmp_path / "rows.parquet").unlink()
-    with open_house(policy, str(tmp_path / "budget.db")) as house:
+    with open_house(policy) as house:
         assert house.post("ana", "/datasets/meters/plan", SUM).status_code == 200
         tried = house.post("ana", "/datasets/meters/try", SUM | {"by": {"region": ["north", "south"]}})
         assert tried.status_code == 200
@@ -206,14 +190,14 @@ def test_trials_and_plans_read_no_data(tmp_path: Path) -> None:
 def test_data_that_disappears_or_changes_tells_nothing(tmp_path: Path, harm: str, caplog: Any) -> None:
     rows = tmp_path / "rows.csv"
     write_rows(rows)
-    with open_house(write_policy(tmp_path, source=rows.name), str(tmp_path / "budget.db")) as house:
+    with open_house(write_policy(tmp_path, source=rows.name)) as house:
         if harm == "gone":
             rows.unlink()
         elif harm == "column":
             rows.write_text("read_at,meter,secret\n2026-01-01,m-hidden,7\n", encoding="utf-8")
         else:
             rows.write_bytes(b"\x00\xff" * 100)
-        job = house.finish("ana", house.submit("ana", "load", SUM).json()["id"])
+        job = house.ended("ana", "load", SUM)
         if harm == "damaged" and job["state"] == "done":
             return  # read as text in which no row can serve: an empty table is released like any other
         assert job["state"] == "failed"
@@ -228,28 +212,11 @@ def test_data_that_disappears_or_changes_tells_nothing(tmp_path: Path, harm: str
 
 def test_steps_of_streams_and_alerts_are_told_as_events(house: House) -> None:
     ledger = house.curator.ledger
-    live = cdp.Stream(
-        cdp.RunningTotal(),
-        horizon=10,
-        change=1.0,
-        unit=cdp.User(),
-        max_periods=2,
-        epsilon=1.0,
-        delta=1e-7,
-        ledger=ledger,
-        dataset="meters",
-        name="live",
-    )
+    terms: dict[str, Any] = {"change": 1.0, "unit": cdp.User(), "ledger": ledger, "dataset": "meters"}
+    live = cdp.Stream(cdp.RunningTotal(), horizon=10, max_periods=2, epsilon=1.0, delta=1e-7, name="live", **terms)
     answers = [live.step(float(value)) for value in range(5)]
     cdp.Alert(
-        above=1.0,
-        change=1.0,
-        unit=cdp.User(),
-        max_alerts=1,
-        epsilon=0.5,
-        ledger=ledger,
-        dataset="meters",
-        name="alarm",
+        above=1.0, change=1.0, unit=cdp.User(), max_alerts=1, epsilon=0.5, ledger=ledger, dataset="meters", name="alarm"
     ).step(1e6)
     assert {line["name"]: line["steps"] for line in house.get("ana", "/streams").json()} == {"live": 5, "alarm": 1}
     assert house.get("zoe", "/streams").json() == []
@@ -283,7 +250,7 @@ def test_steps_of_streams_and_alerts_are_told_as_events(house: House) -> None:
 
 
 def test_figures_tell_calls_jobs_and_budgets(house: House) -> None:
-    house.finish("ana", house.submit("ana", "load", SUM).json()["id"])
+    house.ended("ana", "load", SUM)
     text = house.get("eve", "/metrics").text
     assert 'chronodp_jobs{state="done"} 1.0' in text
     assert 'chronodp_budget_share{dataset="meters"}' in text

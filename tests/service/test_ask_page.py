@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Error, Page as Tab, Request, Route
+from playwright.sync_api import Error, Request, Route
 
-from tests.contrast import contrast
 from tests.service.town import API, House, open_house, write_policy
 from tests.service.visiting import Visits, faults, figure
 
 pytestmark = pytest.mark.slow
-
 _FOCUSED = "() => document.activeElement.textContent"
 
 
@@ -23,9 +21,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     policy = write_policy(tmp_path_factory.mktemp("ask"))
     text = policy.read_text(encoding="utf-8")
     text = text.replace("clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }", "clip = [0.0, 5.0]\nusual = 0.8")
-    text = text.replace("least_group = 15", 'find = true\nexpression_columns = ["kwh", "region"]', 1)
     policy.write_text(text, encoding="utf-8")
-    with open_house(policy, str(policy.with_name("budget.db"))) as opened:
+    with open_house(policy) as opened:
         yield opened
 
 
@@ -180,29 +177,6 @@ def test_nothing_is_paid_before_a_question_is_answered(visit: Visits, house: Hou
     assert house.get("olga", "/datasets/meters/history").json() == paid
 
 
-def test_rows_norms_and_edges_are_asked_for_where_the_policy_allows_them(visit: Visits) -> None:
-    page = visit("olga")
-    page.open("ask/meters")
-    facts = page.slot("facts")
-    page.tab.get_by_label("Only rows where").fill("region = 'north'")
-    facts.get_by_text("region = 'north'").wait_for()
-    page.slot("scale").get_by_text("declared no usual size").wait_for()  # how many people such rows are about
-    page.tab.get_by_text("More", exact=True).click()
-    page.tab.get_by_label("Norm bound of a person’s whole series").fill("9")
-    facts.get_by_text("whole series scaled to a length of at most 9").wait_for()
-    assert page.tab.get_by_label("Highest value of one person").is_disabled()
-    page.tab.get_by_label("Measure").select_option("histogram")
-    page.tab.get_by_label("Find the edges of the bins").check()
-    assert page.tab.get_by_label("Edges of the bins", exact=True).is_disabled()
-    facts.get_by_text("picks a typical size of a value").wait_for()
-    assert page.planned() == "as found"
-    assert faults(page.tab) == []
-    page.tab.get_by_label("Dataset").select_option("other")
-    page.planned()
-    for label in ("Only rows where", "Find the edges of the bins"):
-        assert page.tab.get_by_label(label).is_hidden(), label
-
-
 def test_who_leaves_while_a_job_waits_meets_no_error(visit: Visits) -> None:
     page = visit("olga")
     page.open("ask/meters")
@@ -214,44 +188,3 @@ def test_who_leaves_while_a_job_waits_meets_no_error(visit: Visits) -> None:
     page.open("budget/meters")
     page.tab.wait_for_timeout(200)
     assert page.complaints == []
-
-
-_DRAWN = """() => {
-  const chart = document.querySelector("[data-slot=bands]");
-  const stroke = (part) => getComputedStyle(part).stroke;
-  return {
-    ground: getComputedStyle(chart).backgroundColor,
-    lines: [...chart.querySelectorAll(".scatterlayer .js-line")].map(stroke),
-    axis: stroke(chart.querySelector(".xlines-above, .crisp.xlines-above")),
-  };
-}"""
-_NAMED = """(names) => names.map((name) => {
-  const probe = document.createElement("i");
-  probe.style.color = `var(${name})`;
-  document.body.append(probe);
-  const found = getComputedStyle(probe).color;
-  probe.remove();
-  return found;
-})"""
-
-
-def _ring(tab: Tab) -> str:
-    tab.get_by_label("ε as a number").focus()
-    return str(tab.evaluate("() => getComputedStyle(document.activeElement).outlineColor"))
-
-
-def test_bands_lines_axes_and_rings_show_in_the_light_and_in_the_dark(visit: Visits) -> None:
-    page = visit("ana")
-    page.open("ask/meters")
-    page.slot("bands").locator(".scatterlayer .js-line").nth(1).wait_for(state="attached")
-    for theme in ("light", "dark"):
-        page.tab.emulate_media(color_scheme=theme)
-        page.tab.wait_for_timeout(300)
-        drawn = page.tab.evaluate(_DRAWN)
-        assert len(drawn["lines"]) == 2  # the band's edge, and what lies in it
-        grounds = page.tab.evaluate(_NAMED, ["--sheet", "--page"])
-        assert drawn["ground"] == grounds[0]
-        lines = page.tab.evaluate(_NAMED, [f"--line-{number}" for number in range(1, 7)])
-        assert len(set(lines)) == 6
-        shown = [*drawn["lines"], drawn["axis"], _ring(page.tab), *lines]
-        assert {colour: ratio for colour in shown if (ratio := min(contrast(colour, one) for one in grounds)) < 3} == {}

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import chronodp as cdp
 from chronodp import errors
 from chronodp.service.tokens import check_token
-from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
+from tests.service.town import API, COUNT, SUM, House, house_of, write_policy
 
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("desk")
-    with open_house(write_policy(folder), str(folder / "budget.db")) as opened:
-        opened.finish("ana", opened.submit("ana", "load", SUM).json()["id"])
-        yield opened
+house = house_of(write_policy, lambda house: house.ended("ana", "load", SUM), scope="module")
 
 
 def delete(house: House, who: str, path: str) -> int:
@@ -182,7 +174,7 @@ def test_what_is_wrong_in_a_policy_is_told_with_its_line_and_without_its_values(
 def test_publications_say_what_was_released_about_whom(house: House) -> None:
     for number in range(3):
         asked = COUNT | {"epsilon": 0.01 * (1 + number)}
-        house.finish("olga", house.submit("olga", f"more {number}", asked).json()["id"])
+        house.ended("olga", f"more {number}", asked)
     told = house.get("eve", "/publications").json()
     assert [one["number"] for one in told] == [4, 3, 2, 1]
     first = told[-1]
@@ -208,7 +200,7 @@ def test_publications_say_what_was_released_about_whom(house: House) -> None:
 
 def test_the_desk_is_at_hand_from_afar(house: House, tmp_path: Path) -> None:
     text = write_policy(tmp_path).read_text(encoding="utf-8")
-    with cdp.Client(str(house.http.base_url), token=house.tokens["olga"]) as client:
+    with house.client("olga") as client:
         desk = client.desk
         token = desk.add_token("lou", role="auditor", days=2)
         identity = desk.tokens().query("name == 'lou'")["id"].item()
@@ -220,19 +212,3 @@ def test_the_desk_is_at_hand_from_afar(house: House, tmp_path: Path) -> None:
             desk.check_policy(text.replace('source = "rows.parquet"', "source = 1", 1))
         assert desk.spending("meters")["share"].iloc[-1] == client.budget("meters")["whole"]["share"]
         assert desk.publications("meters", limit=1)["number"].item() == 4
-
-
-def test_a_session_changes_nothing_without_its_second_secret(house: House) -> None:
-    cases: list[tuple[str, str, dict[str, str] | None]] = [
-        ("POST", "/tokens", {"name": "kim", "role": "owner"}),
-        ("DELETE", "/tokens/00ff00ff00ff", None),
-        ("POST", "/policy/check", {"text": "x"}),
-        ("POST", "/holds", {"dataset": "other", "why": "forged"}),
-    ]
-    for method, path, body in cases:
-        answer = house.http.post(f"{API}/session", json={"token": house.tokens["olga"]})
-        house.http.cookies.clear()
-        cookie = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
-        refused = house.http.request(method, API + path, json=body, headers=cookie)
-        assert refused.status_code == 403, (method, path, body)
-        assert refused.json()["error"]["argument"] == "X-CSRF-Token", (method, path, body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +13,22 @@ import pytest
 
 import chronodp as cdp
 from chronodp import errors
-from chronodp.ledger import Ledger
 from chronodp.privacy import Calendar
 from chronodp.randomness import secure
-from chronodp.service.curator import Caller, Curator
-from chronodp.service.pacing import Pace, PacedKeys, Unpaced
+from chronodp.service.curator import Curator
+from chronodp.service.pacing import Pace, PacedKeys
 from chronodp.service.policy import Dataset
 from chronodp.service.policy_file import read_policy
 from chronodp.service.question import QueryRequest, ask
 from chronodp.service.resuming import resumed
-from chronodp.service.runner import Runner
 from chronodp.service.written import write_question
 from tests.cases import raising
 from tests.conftest import SCALE
-from tests.service.town import House, open_house
+from tests.service.runs import ANA, check_a_death, runner_of, started, submitted
+from tests.service.town import House, house_of, open_house
 
 ODD = ("a\nb", 'q"uo,te', "<b>bold</b>", "nul\x00", "nul", "📈")
-FOUND: dict[str, Any] = {
-    "measure": {"kind": "count"},
-    "by": {"page": {"max_keys": 3}},
-    "epsilon": 2.0,
-    "delta": 1e-6,
-}
+FOUND: dict[str, Any] = {"measure": {"kind": "count"}, "by": {"page": {"max_keys": 3}}, "epsilon": 2.0, "delta": 1e-6}
 POLICY = """
 [service]
 floor = 0.05
@@ -99,17 +93,8 @@ def policy_for(folder: Path, *, discover: str = DISCOVER, unit: str = "user", pe
     return path
 
 
-@pytest.fixture(scope="module")
-def common_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("house")
-    with open_house(policy_for(folder), str(folder / "budget.db")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with open_house(policy_for(tmp_path), str(tmp_path / "budget.db")) as opened:
-        yield opened
+common_house = house_of(policy_for, scope="module")
+house = house_of(policy_for, scope="function")
 
 
 @pytest.fixture
@@ -161,7 +146,7 @@ def test_a_question_finds_keys_and_shows_them_with_their_bands(house: House) -> 
 
 @pytest.mark.slow
 def test_no_key_with_enough_people_is_an_empty_table(tmp_path: Path) -> None:
-    with open_house(policy_for(tmp_path, people=1), str(tmp_path / "budget.db")) as house:
+    with open_house(policy_for(tmp_path, people=1)) as house:
         job = submit(house, "ana", "one", FOUND)
         assert job["state"] == "done", job
         base = f"/datasets/web/releases/{job['release']}"
@@ -177,7 +162,7 @@ def test_no_key_with_enough_people_is_an_empty_table(tmp_path: Path) -> None:
 
 
 def test_a_client_finds_as_at_home(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         far = client.dataset("web")
         plan: Any = far.count().by(region=["north", "south"], page=cdp.Discover(max_keys=3)).plan(epsilon=2, delta=1e-6)
         home: Any = house.curator.policy.datasets["web"].series().count()
@@ -197,20 +182,6 @@ def test_a_client_finds_as_at_home(house: House) -> None:
 
 
 ONE_PERIOD: dict[str, Any] = FOUND | {"by": {"page": {"max_keys": 3, "share": 0}}, "every": "4D"}
-
-
-def test_published_counts_of_one_period_decide(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
-        far = client.dataset("web", every="4D")
-        plan: Any = far.count().by(page=cdp.Discover(max_keys=3, share=0)).plan(epsilon=2, delta=1e-6)
-        assert "the published counts find keys of page themselves" in " ".join(str(plan).split())
-        assert list(plan.rehearse().columns) == ["time", "page", "value", "lower", "upper"]
-        release = plan.release(request="one")
-        assert set(release.keys) == set(ODD)
-        assert list(release.to_pandas()["page"]) == list(release.keys)
-    said = house.post("ana", "/datasets/web/plan", ONE_PERIOD).json()
-    assert said["design"]["table"]["max_groups"] == 3
-    assert said["design"]["discover"]["share"] == 0
 
 
 def test_what_is_found_survives_being_written_down(dataset: Dataset) -> None:
@@ -350,10 +321,6 @@ def test_every_reading_and_the_decision_end_at_allowed_moments(dataset: Dataset,
     assert paced.content(held) == paced.content(None)
 
 
-class _Killed(BaseException):
-    """What a kill looks like from inside: nothing after it runs."""
-
-
 DEATHS = (
     ("debit committed", "done"),
     ("choice committed", "done"),
@@ -373,58 +340,26 @@ SAME_ROWS = DEATHS if SCALE >= 1 else DEATHS[1:2]  # where rows changed, all tha
 def test_a_job_that_died_goes_on_from_the_stored_nonce(
     tmp_path: Path, point: str, state: str, changed: bool, asked: dict[str, Any]
 ) -> None:
-    policy = read_policy(policy_for(tmp_path))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    curator.open_budgets()
-    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(asked)
-    job, _ = curator.submit(caller, policy.datasets["web"], question, request="r", fresh=False)
+    def change() -> None:  # somebody's rows are others now, which nobody may learn from how the job ends
+        write_views(tmp_path / "rows.parquet", people=60 - changed)
 
-    def cut(reached: str) -> None:
-        if reached == point:
-            raise _Killed
-
-    broken = Curator(policy, str(tmp_path / "budget.db"))
-    broken.ledger = Ledger(tmp_path / "budget.db", reached=cut)
-    with pytest.raises(_Killed):
-        Runner(broken, pace=Unpaced()).run_one()
-    if changed:  # somebody's rows are others now, which nobody may learn from how the job ends
-        write_views(tmp_path / "rows.parquet", people=59)
-    kept = nonces(curator)
-    with curator.store.transaction() as transaction:
-        transaction.run("UPDATE service_jobs SET lease = 1")  # its worker fell silent long ago
-    runner = Runner(curator, pace=Unpaced())
-    assert runner.run_one()
-    ended = curator.job(caller, job.id)
-    assert ended.state == state, ended
-    assert nonces(curator)[: len(kept)] == kept
-    assert len([entry for entry in curator.ledger.history("web") if not entry.analyst]) == 1
-    assert not runner.run_one()
-    broken.close()
-    curator.close()
-
-
-def nonces(curator: Curator) -> list[Any]:
-    with curator.store.transaction() as transaction:
-        return [row[0] for row in transaction.run("SELECT chosen FROM choices WHERE chosen IS NOT NULL")]
+    check_a_death(policy_for(tmp_path), asked, point, state, meanwhile=change)
 
 
 @pytest.mark.slow
 def test_no_key_is_told_where_something_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    policy = read_policy(policy_for(tmp_path))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    curator.open_budgets()
-    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(FOUND)
-    job, _ = curator.submit(caller, policy.datasets["web"], question, request="r", fresh=False)
+    curator = started(policy_for(tmp_path))
+    job = submitted(curator, FOUND)
 
     def fail(_: object, held: Any, __: object) -> Callable[[], None]:
         raise RuntimeError(f"cannot decide about {held.keys}")
 
     monkeypatch.setattr("chronodp.series.discovery.plan.find_keys", fail)
     with caplog.at_level(logging.DEBUG):
-        assert Runner(curator, pace=Unpaced()).run_one()
-    failed = curator.job(caller, job.id)
+        assert runner_of(curator).run_one()
+    failed = curator.job(ANA, job.id)
     assert failed.state == "failed"
     assert failed.problem is not None
     assert "same request id" in failed.problem["mend"]
@@ -432,7 +367,7 @@ def test_no_key_is_told_where_something_fails(
         assert "page of one person" not in text
         assert "bold" not in text
     monkeypatch.undo()
-    curator.submit(caller, policy.datasets["web"], question, request="r", fresh=False)
-    assert Runner(curator, pace=Unpaced()).run_one()
-    assert curator.job(caller, job.id).state == "done"
+    submitted(curator, FOUND)
+    assert runner_of(curator).run_one()
+    assert curator.job(ANA, job.id).state == "done"
     curator.close()

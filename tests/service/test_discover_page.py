@@ -24,7 +24,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     one = rows[rows["page"] == ODD[0]]
     many = pandas.concat([one.assign(page=page, who=one["who"] + page) for page in pages])
     many.assign(rare=many["who"]).to_parquet(folder / "rows.parquet")
-    with open_house(policy, str(folder / "budget.db")) as opened:
+    with open_house(policy) as opened:
         yield opened
 
 

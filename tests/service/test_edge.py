@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib.util
 import json
 import resource
 import select
 import socket
+import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import h11
 import httpx
 import pytest
 from fastapi import FastAPI
@@ -21,6 +24,7 @@ from chronodp.errors import InvalidArgument, TooManyCalls
 from chronodp.service import read_policy
 from chronodp.service.edge import EdgeServer, Proxies, Strangers, allow_files
 from chronodp.service.edge.connections import Connections, Line
+from chronodp.service.edge.farewell import Farewell
 from tests.cases import raising
 from tests.service.certificate import write_certificate
 from tests.service.town import API, SUM, House, open_house, write_policy
@@ -42,7 +46,7 @@ def open_edge(folder: Path, *, tls: bool = False, **limits: object) -> Iterator[
         write_certificate(*certificate)
     pair = (str(certificate[0]), str(certificate[1])) if tls else None
     try:
-        with open_house(policy, str(folder / "budget.db"), certificate=pair) as house:
+        with open_house(policy, certificate=pair) as house:
             yield house
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -368,3 +372,112 @@ def test_a_mistake_in_the_limits_is_told_with_its_line(tmp_path: Path) -> None:
         with raising(InvalidArgument, match=r"service\.edge", case=(line, words)) as raised:
             read_policy(policy)
         assert words in str(raised.value), (line, words)
+
+
+CALL = b"POST /verify HTTP/1.1\r\nHost: curator\r\nContent-Length: 9\r\n%s\r\n%s"
+ANSWER = (h11.Response(status_code=401, headers=[("content-length", "4")]), h11.Data(b"sign"), h11.EndOfMessage())
+_Said = Callable[[Farewell, h11.Connection, socket.socket], Awaitable[None]]
+
+
+def talk(said: _Said, *, extra: bytes = b"", body: bytes = b"half") -> None:
+    """Let a curator's side of a connection say something once a call has come."""
+
+    async def run() -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            theirs.settimeout(5)
+            transport, _ = await asyncio.get_running_loop().create_connection(asyncio.Protocol, sock=ours)
+            http = h11.Connection(h11.SERVER)
+            http.receive_data(CALL % (extra, body))
+            while http.next_event() is not h11.NEED_DATA and http.their_state is not h11.DONE:
+                pass
+            await said(Farewell(transport, http), http, theirs)
+            transport.abort()
+            await asyncio.sleep(0)
+
+    asyncio.run(run())
+
+
+def send(line: Farewell, http: h11.Connection, *events: h11.Event) -> None:
+    for event in events:
+        line.write(http.send(event) or b"")
+
+
+def received(theirs: socket.socket) -> bytes:
+    theirs.setblocking(False)
+    try:
+        return theirs.recv(1 << 20)
+    except BlockingIOError:
+        return b"nothing yet"
+
+
+def test_an_answer_to_half_a_call_goes_out_in_one_piece() -> None:
+    async def said(line: Farewell, http: h11.Connection, theirs: socket.socket) -> None:
+        for event in ANSWER:
+            send(line, http, event)
+            assert received(theirs) == b"nothing yet"
+        line.close()
+        told = received(theirs)
+        assert told.startswith(b"HTTP/1.1 401 ")
+        assert told.endswith(b"\r\n\r\nsign")
+        assert received(theirs) == b""  # the answer has ended, and the call may go on
+        theirs.sendall(b"more.")
+        await asyncio.sleep(0)
+        assert line.is_closing()
+
+    talk(said)
+
+
+def test_what_was_kept_goes_out_when_the_call_has_come() -> None:
+    async def said(line: Farewell, http: h11.Connection, theirs: socket.socket) -> None:
+        send(line, http, ANSWER[0])
+        assert received(theirs) == b"nothing yet"
+        http.receive_data(b" now.")
+        while http.their_state is not h11.DONE:
+            http.next_event()
+        send(line, http, *ANSWER[1:])
+        assert received(theirs).endswith(b"\r\n\r\nsign")
+
+    talk(said)
+
+
+@pytest.mark.slow
+def test_a_proxy_that_is_gone_is_no_failure() -> None:
+    async def run() -> None:
+        lost = asyncio.Event()
+
+        class Ours(asyncio.Protocol):
+            def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+                lost.set()
+
+        with socket.create_server(("127.0.0.1", 0)) as door, socket.socket() as theirs:
+            theirs.connect(door.getsockname())
+            loop = asyncio.get_running_loop()
+            transport, _ = await loop.create_connection(Ours, sock=door.accept()[0])
+            http = h11.Connection(h11.SERVER)
+            http.receive_data(CALL % (b"", b"half"))
+            http.next_event()
+            line = Farewell(transport, http)
+            theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            theirs.close()
+            line.close()
+            await asyncio.wait_for(lost.wait(), 5)
+
+    asyncio.run(run())
+
+
+def test_nothing_else_is_kept_back() -> None:
+    long = h11.Response(status_code=200, headers=[("content-length", str(1 << 20))]), h11.Data(b"x" * (1 << 17))
+    asks = [h11.InformationalResponse(status_code=100, headers=[])]
+    cases: list[tuple[Sequence[h11.Event], bytes, dict[str, bytes]]] = [
+        (ANSWER[:1], b"HTTP/1.1 401 ", {"body": b"whole now"}),  # the whole call has come
+        (asks, b"HTTP/1.1 100 ", {"extra": b"Expect: 100-continue\r\n", "body": b""}),  # a body is asked for at once
+        (long, b"HTTP/1.1 200 ", {}),  # a long answer
+    ]
+    for events, begins, call in cases:
+
+        async def said(line: Farewell, http: h11.Connection, theirs: socket.socket) -> None:
+            send(line, http, *events)  # noqa: B023
+            assert received(theirs).startswith(begins)  # noqa: B023
+
+        talk(said, **call)

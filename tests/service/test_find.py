@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas
 import pytest
 
 import chronodp as cdp
 from chronodp import errors
 from chronodp.ledger import Ledger
-from chronodp.service.curator import Caller, Curator
-from chronodp.service.pacing import Pace, PacedFinding, Unpaced
+from chronodp.service.curator import Curator
+from chronodp.service.pacing import Pace, PacedFinding
 from chronodp.service.policy_file import read_policy
 from chronodp.service.question import QueryRequest, ask
-from chronodp.service.runner import Runner
 from chronodp.service.written import write_question
 from tests.cases import raising
 from tests.conftest import SCALE
-from tests.service.town import House, open_house, said_of_a_question, write_policy, write_rows
+from tests.service.runs import ANA, check_a_death, choices, debits, runner_of, started, submitted
+from tests.service.town import House, house_of, said_of_a_question, write_policy, write_rows
 
 PEOPLE = 300 if SCALE >= 1 else 60
 FOUND: dict[str, Any] = {
@@ -46,17 +44,8 @@ def policy_for(folder: Path, *, find: bool = True, people: int = PEOPLE, **terms
     return policy
 
 
-@pytest.fixture(scope="module")
-def common_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("house")
-    with open_house(policy_for(folder), str(folder / "budget.db")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with open_house(policy_for(tmp_path), str(tmp_path / "budget.db")) as opened:
-        yield opened
+common_house = house_of(policy_for, scope="module")
+house = house_of(policy_for, scope="function")
 
 
 def test_a_question_finds_bounds_and_tells_what_is_missing(house: House) -> None:
@@ -67,7 +56,7 @@ def test_a_question_finds_bounds_and_tells_what_is_missing(house: House) -> None
     assert planned["alternatives"][-1]["max_periods"] == 2
     tried = house.post("ana", "/datasets/meters/try", FOUND).json()
     assert "value_all" in tried["table"]["columns"]
-    job = house.finish("ana", house.submit("ana", "one", FOUND).json()["id"])
+    job = house.ended("ana", "one", FOUND)
     assert job["state"] == "done", job
     base = f"/datasets/meters/releases/{job['release']}"
     whole = house.get("ana", base).json()
@@ -85,7 +74,7 @@ def test_a_question_finds_bounds_and_tells_what_is_missing(house: House) -> None
 
 
 def test_a_client_finds_as_at_home(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         far = client.dataset("meters", every="1D", max_periods=cdp.Find())
         query = far.sum("kwh", clip=(0, cdp.Find(between=(0.5, 5.0))))
         plan: Any = query.plan(epsilon=2.0, delta=1e-7, missing=cdp.Missing())
@@ -113,7 +102,7 @@ def test_a_client_finds_as_at_home(house: House) -> None:
 
 
 def test_a_curator_finds_edges_within_the_widest_clip(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         far = client.dataset("meters", every="1D")
         plan: Any = far.histogram("kwh", edges=(0, cdp.Find()), of="rows").plan(epsilon=2.0, delta=1e-7)
         assert plan.design.finds == ("edges",)
@@ -185,25 +174,8 @@ def test_bad_questions_are_refused_before_anything_is_spent(common_house: House)
 
 
 def test_a_policy_that_says_nothing_lets_no_bounds_be_found(tmp_path: Path) -> None:
-    policy = read_policy(policy_for(tmp_path, find=False))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
     with pytest.raises(errors.NotAllowed, match="find"):
-        curator.plan(policy.datasets["meters"], QueryRequest.model_validate(FOUND))
-    curator.close()
-
-
-def test_a_found_clip_stays_within_the_widest_whatever_is_chosen(tmp_path: Path) -> None:
-    policy = read_policy(policy_for(tmp_path))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    open_ended = FOUND | {"find": {"bounds": ["clip", "max_periods"], "from_zero": True}}
-    design: Any = curator.plan(policy.datasets["meters"], QueryRequest.model_validate(open_ended)).design
-    for median in (design.scale.first[0], design.scale.first[-1]):
-        for upper in (median - 2, median + 20):
-            joint = design.joint(median, upper)
-            sizes = [design.bounded(design.found(joint, place)).measure.clip for place in range(len(joint.candidates))]
-            assert max(high for _, high in sizes) <= 5.0
-            assert min(low for low, _ in sizes) == 0.0
-    curator.close()
+        planned(policy_for(tmp_path, find=False), FOUND)
 
 
 @pytest.mark.slow
@@ -238,10 +210,6 @@ def test_every_reading_ends_at_an_allowed_moment(tmp_path: Path) -> None:
         assert moments[0] == pytest.approx(before + 1.0)
 
 
-class _Killed(BaseException):
-    """What a kill looks like from inside: nothing after it runs."""
-
-
 DEATHS = (
     ("debit committed", 1, "done"),
     ("choice committed", 1, "done"),
@@ -262,64 +230,24 @@ SAME_ROWS = DEATHS if SCALE >= 1 else DEATHS[2:3]  # where rows changed, all tha
 def test_a_job_that_died_between_choices_goes_on_with_those_it_has(
     tmp_path: Path, point: str, times: int, state: str, changed: bool
 ) -> None:
-    policy = read_policy(policy_for(tmp_path, lease=600.0))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    curator.open_budgets()
-    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(FOUND)
-    job, _ = curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
-    left = times
+    def change() -> None:  # somebody's rows are others now, which nobody may learn from how the job ends
+        write_rows(tmp_path / "rows.parquet", people=PEOPLE - changed)
 
-    def cut(reached: str) -> None:
-        nonlocal left
-        left -= reached == point
-        if reached == point and not left:
-            raise _Killed
-
-    broken = Curator(policy, str(tmp_path / "budget.db"))
-    broken.ledger = Ledger(tmp_path / "budget.db", reached=cut)
-    with pytest.raises(_Killed):
-        Runner(broken, pace=Unpaced()).run_one()
-    if changed:  # somebody's rows are others now, which nobody may learn from how the job ends
-        write_rows(tmp_path / "rows.parquet", people=PEOPLE - 1)
-    kept = choices(curator)
-    with curator.store.transaction() as transaction:
-        transaction.run("UPDATE service_jobs SET lease = 1")  # its worker fell silent long ago
-    runner = Runner(curator, pace=Unpaced())
-    assert runner.run_one()
-    ended = curator.job(caller, job.id)
-    assert ended.state == state, ended
-    assert choices(curator)[: len(kept)] == kept
-    assert len([entry for entry in curator.ledger.history("meters") if not entry.analyst]) == 1
-    assert not runner.run_one()
-    broken.close()
-    curator.close()
-
-
-def choices(curator: Curator) -> list[Any]:
-    with curator.store.transaction() as transaction:
-        return [
-            row[0] for row in transaction.run("SELECT chosen FROM choices WHERE chosen IS NOT NULL ORDER BY number")
-        ]
+    check_a_death(policy_for(tmp_path, lease=600.0), FOUND, point, state, times=times, meanwhile=change)
 
 
 @pytest.mark.slow
 def test_a_table_that_is_away_for_a_while_costs_nothing_twice(tmp_path: Path) -> None:
-    policy = read_policy(policy_for(tmp_path, lease=600.0))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    curator.open_budgets()
-    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(FOUND)
-    away = tmp_path / "away.parquet"
+    curator, away = started(policy_for(tmp_path, lease=600.0)), tmp_path / "away.parquet"
 
     def cut(reached: str) -> None:
         if reached == "choice committed" and not away.exists():
             (tmp_path / "rows.parquet").rename(away)
 
-    whole = curator.ledger
-    curator.ledger = Ledger(tmp_path / "budget.db", reached=cut)
-    job, _ = curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
-    runner = Runner(curator, pace=Unpaced())
+    whole, curator.ledger = curator.ledger, Ledger(tmp_path / "budget.db", reached=cut)
+    job, runner = submitted(curator, FOUND), runner_of(curator)
     assert runner.run_one()
-    failed = curator.job(caller, job.id)
+    failed = curator.job(ANA, job.id)
     assert failed.state == "failed"
     assert failed.problem is not None
     assert "debited" in failed.problem["message"]
@@ -328,41 +256,31 @@ def test_a_table_that_is_away_for_a_while_costs_nothing_twice(tmp_path: Path) ->
     assert len(kept) == 1
     away.rename(tmp_path / "rows.parquet")
     curator.ledger = whole
-    again, new = curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
-    assert (again.id, again.state, new) == (job.id, "waiting", False)
+    again = submitted(curator, FOUND)
+    assert (again.id, again.state) == (job.id, "waiting")
     assert runner.run_one()
-    assert curator.job(caller, job.id).state == "done"
+    assert curator.job(ANA, job.id).state == "done"
     assert choices(curator)[0] == kept[0]
-    assert len([entry for entry in curator.ledger.history("meters") if not entry.analyst]) == 1
+    assert debits(curator) == 1
     curator.close()
 
 
-@pytest.mark.slow
-def test_the_figure_of_a_release_covers_what_was_cut(tmp_path: Path) -> None:
-    policy = read_policy(policy_for(tmp_path))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    curator.open_budgets()
-    question = QueryRequest.model_validate(FOUND | {"every": "1h", "epsilon": 3.0, "missing": {"assume": "even loss"}})
-    caller = Caller("ana", "analyst", "")
-    curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
-    assert Runner(curator, pace=Unpaced()).run_one()
-    stored = curator.ledger.stored.release("meters", 1)
-    assert stored is not None
-    shown = cdp.Release(stored.text, stored.signed).to_pandas(level=0.999999)
-    rows = pandas.read_parquet(tmp_path / "rows.parquet")
-    truth = rows.groupby(rows["read_at"].dt.floor("1h"))["kwh"].sum().to_numpy()
-    assert np.all((shown["lower_if_even"] <= truth) & (truth <= shown["upper_if_even"]))
-    curator.close()
-
-
-def with_norm(folder: Path, *, norm: float | None = None, clip: str = "[0.0, 5.0]") -> Any:
+def with_norm(folder: Path, *, norm: float | None = None, clip: str = "[0.0, 5.0]") -> Path:
     path = policy_for(folder)
-    clips = f"clip = {{ 1h = {clip}, 1D = {clip} }}"
+    clips = f"clip = {{ 1h = {clip}, 1D = {clip} }}" + ("" if norm is None else f"\nnorm = {{ 1D = {norm} }}")
     text = path.read_text(encoding="utf-8").replace("clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }", clips)
-    if norm is not None:
-        text = text.replace(clips, f"{clips}\nnorm = {{ 1D = {norm} }}")
     path.write_text(text, encoding="utf-8")
-    return read_policy(path)
+    return path
+
+
+def planned(path: Path, question: object) -> Any:
+    """Return the design of a question about meters, by a policy of which nothing is opened."""
+    policy = read_policy(path)
+    curator = Curator(policy, str(path.with_name("budget.db")))
+    try:
+        return curator.plan(policy.datasets["meters"], QueryRequest.model_validate(question)).design
+    finally:
+        curator.close()
 
 
 SCALED: dict[str, Any] = {
@@ -374,7 +292,7 @@ SCALED: dict[str, Any] = {
 
 
 def test_a_client_bounds_whole_series_as_at_home(house: House) -> None:
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         far = client.dataset("meters", every="1D")
         home = house.curator.policy.datasets["meters"].series(far.calendar)
         keys: Any = {"region": ["north", "south"]}
@@ -408,53 +326,37 @@ def test_a_norm_stays_within_the_policy(tmp_path: Path) -> None:
         (None, "[0.0, 5.0]", {"column": "gas"}, "column"),
     ]
     for norm, clip, changes, said in cases:
-        policy = with_norm(tmp_path, norm=norm, clip=clip)
-        curator = Curator(policy, str(tmp_path / "budget.db"))
-        question = QueryRequest.model_validate(SCALED | {"measure": SCALED["measure"] | changes})
+        path, question = with_norm(tmp_path, norm=norm, clip=clip), SCALED | {"measure": SCALED["measure"] | changes}
         if said is None:
-            assert curator.plan(policy.datasets["meters"], question).design.table.measure.norm, (
-                norm,
-                clip,
-                changes,
-                said,
-            )
+            assert planned(path, question).table.measure.norm, (norm, clip, changes)
         else:
             with raising(errors.NotAllowed, case=(norm, clip, changes, said)) as refused:
-                curator.plan(policy.datasets["meters"], question)
+                planned(path, question)
             assert said in f"{refused.value} {refused.value.mend}", (norm, clip, changes, said)
-        curator.close()
 
 
 def test_a_search_for_a_norm_stays_within_the_policy(tmp_path: Path) -> None:
-    policy = with_norm(tmp_path, norm=3.3)
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    measure = {"kind": "sum", "column": "kwh", "signed": False}
-    asked = SCALED | {"measure": measure, "find": {"bounds": ["norm"]}}
-    design: Any = curator.plan(policy.datasets["meters"], QueryRequest.model_validate(asked)).design
+    path = with_norm(tmp_path, norm=3.3)
+    asked = SCALED | {"measure": {"kind": "sum", "column": "kwh", "signed": False}, "find": {"bounds": ["norm"]}}
+    design = planned(path, asked)
     joint = design.joint(design.scale.first[-1], design.scale.first[-1] + 20)
     assert max(design.found(joint, place).norm for place in range(len(joint.candidates))) <= 3.3
-    wide = asked | {"find": {"bounds": ["norm"], "between": [1, 4]}}
     with pytest.raises(errors.NotAllowed, match="between"):
-        curator.plan(policy.datasets["meters"], QueryRequest.model_validate(wide))
-    curator.close()
+        planned(path, asked | {"find": {"bounds": ["norm"], "between": [1, 4]}})
 
 
 def test_no_candidate_passes_the_widest_by_a_part_of_a_step(tmp_path: Path) -> None:
+    open_ended = FOUND | {"find": {"bounds": ["clip", "max_periods"], "from_zero": True}, "missing": None}
     for most in [4.7, 0.1, 3.3333, 1e9 + 0.3]:
-        policy = with_norm(tmp_path, clip=f"[0.0, {most}]")
-        curator = Curator(policy, str(tmp_path / "budget.db"))
-        open_ended = FOUND | {"find": {"bounds": ["clip", "max_periods"], "from_zero": True}, "missing": None}
-        design: Any = curator.plan(policy.datasets["meters"], QueryRequest.model_validate(open_ended)).design
+        design = planned(with_norm(tmp_path, clip=f"[0.0, {most}]"), open_ended)
         first, last = design.scale.first[0], design.scale.first[-1]
-        sizes: list[float] = []
-        for median, upper in ((first, first), (last, last), (last, last + 20)):
+        sizes: list[tuple[float, float]] = []
+        for median, upper in ((first, first - 2), (first, first), (last, last - 2), (last, last), (last, last + 20)):
             joint = design.joint(median, upper)
-            sizes = [
-                design.bounded(design.found(joint, place)).measure.clip[1] for place in range(len(joint.candidates))
-            ]
-            assert max(sizes) <= most, most
-        assert max(sizes) == pytest.approx(most, rel=1e-5), most  # and the widest itself can be found, to a step
-        curator.close()
+            sizes = [design.bounded(design.found(joint, place)).measure.clip for place in range(len(joint.candidates))]
+            assert max(high for _, high in sizes) <= most, most
+            assert {low for low, _ in sizes} == {0.0}, most
+        assert max(sizes)[1] == pytest.approx(most, rel=1e-5), most  # and the widest itself can be found, to a step
 
 
 def test_a_clip_for_each_key_is_asked_planned_and_released(house: House) -> None:
@@ -469,10 +371,10 @@ def test_a_clip_for_each_key_is_asked_planned_and_released(house: House) -> None
     planned = house.post("ana", "/datasets/meters/plan", asked).json()
     assert "0 … 0.5 (north), 0 … 2 (south)" in str(planned), planned
     assert house.post("ana", "/datasets/meters/try", asked).status_code == 200
-    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+    with house.client("ana") as client:
         query = client.dataset("meters", every="1D").sum("kwh", clip={"north": (0, 0.5), "south": (0, 2)})
         plan = query.by(region=["north", "south"]).plan(epsilon=2.0, delta=1e-7)
-    job = house.finish("ana", house.submit("ana", "by key", asked).json()["id"])
+    job = house.ended("ana", "by key", asked)
     assert job["state"] == "done", job
     release = house.get("ana", f"/datasets/meters/releases/{job['release']}").json()
     assert json.loads(release["release"])["design"]["table"]["measure"]["clips"]["keys"] == ["north", "south"]

@@ -1,49 +1,30 @@
-"""Questions at the edges of what JSON can say: answered or refused, never a failure, and every number shown is one."""
+"""Questions at the edges of what JSON and the API's description can say: answered or refused, never a failure."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.conftest import SCALE
-from tests.service.town import API, House, open_house, write_policy
+from tests.service.town import API, COUNT, ROOT, SUM, House, house_of, open_house, write_policy
 
 pytestmark = pytest.mark.slow
-
-NAMES = [
-    "self",
-    "cls",
-    "kwargs",
-    "__class__",
-    "max_groups",
-    "focus",
-    "places",
-    "level",
-    "time",
-    "kwh",
-    "region",
-    "meter",
-]
+NAMES = ["self", "cls", "kwargs", "__class__", "max_groups", "focus", "places", "level", "time"]
+NAMES += ["kwh", "region", "meter"]
 HOSTILE = [
-    "",
-    " ",
-    "\u202e",
-    "\x1b[2J",
-    "a\nb",
-    "<b>",
-    "'; --",
-    "\ufeff",
-    "x" * 300,
-    "名前",
-    "%s{0}",
-    "2026-13-01",
-    "-1D",
-    "1e9",
+    *("", " ", "\u202e", "\x1b[2J", "a\nb", "<b>", "'; --", "\ufeff", "x" * 300, "名前", "%s{0}"),
+    *("2026-13-01", "-1D", "1e9"),
 ]
 ALLOW = """
 measures = ["count", "sum", "mean", "variance", "histogram", "quantiles", "active", "total", "peak", "trough"]
@@ -53,27 +34,10 @@ expression_columns = ["kwh", "region"]
 expression_functions = ["case", "floor", "abs"]
 """
 EXTREMES = [
-    0.0,
-    -0.0,
-    5e-324,
-    1e-300,
-    1e-60,
-    1e-9,
-    0.1,
-    0.5,
-    1 - 2**-53,
-    1.0,
-    3.0,
-    1e5,
-    1e60,
-    1e155,
-    1e300,
-    1.7e308,
-    -1.0,
-    -1e300,
+    *(0.0, -0.0, 5e-324, 1e-300, 1e-60, 1e-9, 0.1, 0.5, 1 - 2**-53, 1.0, 3.0, 1e5, 1e60, 1e155, 1e300, 1.7e308),
+    *(-1.0, -1e300),
 ]
 WHOLES = [0, 1, 2, 24, 48, 49, 2**30, 2**31, 2**63, 10**30, -1]
-
 numbers = st.sampled_from(EXTREMES) | st.floats(allow_nan=False, allow_infinity=False)
 wholes = st.sampled_from(WHOLES)
 lengths = st.sampled_from(["1h", "1D", "48h", "1W", "1mo", "999999Y", "0h", "1 h", ""])
@@ -95,30 +59,21 @@ MEASURES: list[dict[str, Any]] = [
     {"kind": "quantiles", "column": "kwh", "edges": [0.0, 1.0, 3.0], "fractions": [0.5]},
     {"kind": "active", "window": "7h"},
 ]
-ARGUMENTS = {
-    "column": texts,
-    "clip": ends,
-    "edges": ends,
-    "fractions": ends,
-    "at_most": wholes,
+ARGUMENTS: dict[str, st.SearchStrategy[Any]] = {
     "norm": numbers,
     "window": lengths,
-    "max_stays": wholes,
-    "of": texts,
     "signed": st.booleans(),
     "self": anything,
 }
-FIELDS = {
+ARGUMENTS |= dict.fromkeys(("clip", "edges", "fractions"), ends) | dict.fromkeys(("column", "of"), texts)
+ARGUMENTS |= dict.fromkeys(("at_most", "max_stays"), wholes)
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "by": st.dictionaries(texts, keys | st.fixed_dictionaries({"max_keys": wholes}), max_size=2),
     "places": st.fixed_dictionaries(
         {"column": st.sampled_from(["region", "self"]), "names": keys, "keys": st.lists(keys, max_size=2)},
         optional={"children": st.lists(st.lists(wholes, max_size=2), max_size=2), "weights": ends},
     ),
-    "max_groups": wholes,
-    "max_periods": wholes,
     "every": lengths,
-    "start": moments,
-    "end": moments,
     "where": texts | st.sampled_from(["kwh > 1e308*10", "kwh/0 > 1", "((kwh > 1))"]),
     "columns": st.dictionaries(texts, texts | st.sampled_from(["kwh > 3", "kwh*1e300", "kwh/0"]), max_size=2),
     "block": st.fixed_dictionaries({"statistic": st.sampled_from(["total", "peak", "trough"]), "every": lengths}),
@@ -131,10 +86,10 @@ FIELDS = {
         optional={"share": numbers, "between": ends, "from_zero": st.booleans()},
     ),
     "missing": st.fixed_dictionaries({"share": numbers}),
-    "epsilon": numbers,
-    "delta": numbers,
     "self": anything,
 }
+FIELDS |= dict.fromkeys(("max_groups", "max_periods"), wholes) | dict.fromkeys(("epsilon", "delta"), numbers)
+FIELDS |= dict.fromkeys(("start", "end"), moments)
 
 
 @st.composite
@@ -152,18 +107,17 @@ def questions(draw: st.DrawFn) -> dict[str, Any]:
     return question
 
 
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("edges")
-    policy = write_policy(folder, epsilon=1e5, parts={"ana": 1e5})
-    text = (
-        policy.read_text(encoding="utf-8").replace("least_group = 15", ALLOW).replace("epsilon = 10.0", "epsilon = 1e6")
-    )
-    policy.write_text(text, encoding="utf-8")
-    with open_house(policy, str(folder / "budget.db")) as house:
-        question = {"measure": MEASURES[1], "by": {"region": ["north", "south"]}, "epsilon": 5.0}
-        assert house.finish("ana", house.submit("ana", "first", question).json()["id"])["state"] == "done"
-        yield house
+def edges(folder: Path) -> Path:
+    changes = {"least_group = 15": ALLOW, "epsilon = 10.0": "epsilon = 1e6"}
+    return write_policy(folder, epsilon=1e5, parts={"ana": 1e5}, changes=changes)
+
+
+def first(house: House) -> None:
+    question = {"measure": MEASURES[1], "by": {"region": ["north", "south"]}, "epsilon": 5.0}
+    assert house.ended("ana", "first", question)["state"] == "done"
+
+
+house = house_of(edges, first, scope="module")
 
 
 def post(house: House, path: str, content: object, who: str = "ana") -> Any:
@@ -176,14 +130,20 @@ def post(house: House, path: str, content: object, who: str = "ana") -> Any:
     return answer
 
 
-def quick(most: int) -> settings:
-    return settings(max_examples=max(15, int(most * SCALE)), deadline=None, suppress_health_check=list(HealthCheck))
+def fuzz(most: int, asked: st.SearchStrategy[Any], ask: Callable[[Any], object]) -> None:
+    """Ask so many questions at stated counts."""
+    quick = settings(max_examples=max(15, int(most * SCALE)), deadline=None, suppress_health_check=list(HealthCheck))
+
+    @quick
+    @given(asked)
+    def run(question: Any) -> None:
+        ask(question)
+
+    run()
 
 
 def test_plans_at_the_edges(house: House) -> None:
-    @quick(2_000)
-    @given(questions())
-    def run(question: dict[str, Any]) -> None:
+    def check(question: dict[str, Any]) -> None:
         answer = post(house, "/datasets/meters/plan", question)
         if answer.status_code == 200:
             plan = answer.json()
@@ -193,29 +153,17 @@ def test_plans_at_the_edges(house: House) -> None:
             for other in plan["alternatives"]:
                 assert all(value is not None for name, value in other.items() if name in ("half_width", "rmse_max"))
 
-    run()
-
-
-def test_trials_at_the_edges(house: House) -> None:
-    @quick(300)
-    @given(questions())
-    def run(question: dict[str, Any]) -> None:
-        post(house, "/datasets/meters/try", question)
-
-    run()
+    fuzz(2_000, questions(), check)
+    fuzz(300, questions(), lambda question: post(house, "/datasets/meters/try", question))
 
 
 def test_submissions_of_any_shape(house: House) -> None:
-    whole = {"request": texts | anything, "question": anything}
-    more = {"fresh": anything, "self": anything}
-
-    @quick(600)
-    @given(st.fixed_dictionaries(whole, optional=more) | anything)
-    def run(content: object) -> None:
+    def submit(content: object) -> None:
         for path in ("/datasets/meters/jobs", "/verify", "/session"):
             post(house, path, content)
 
-    run()
+    whole = {"request": texts | anything, "question": anything}
+    fuzz(600, st.fixed_dictionaries(whole, optional={"fresh": anything, "self": anything}) | anything, submit)
 
 
 def test_what_owners_post_of_any_shape(house: House) -> None:
@@ -225,16 +173,13 @@ def test_what_owners_post_of_any_shape(house: House) -> None:
         "/policy/check": {"text": texts | anything},
     }
 
-    @quick(600)
-    @given(
-        st.one_of(*(st.tuples(st.just(path), st.fixed_dictionaries(parts) | anything) for path, parts in paths.items()))
-    )
-    def run(given: tuple[str, object]) -> None:
-        answer = post(house, *given, who="olga")
-        if given[0] == "/holds" and answer.status_code == 201:
+    def own(asked: tuple[str, object]) -> None:
+        answer = post(house, *asked, who="olga")
+        if asked[0] == "/holds" and answer.status_code == 201:
             house.http.delete(f"{API}/holds/{answer.json()['id']}", headers=house.headers("olga"))
 
-    run()
+    parts = (st.tuples(st.just(path), st.fixed_dictionaries(part) | anything) for path, part in paths.items())
+    fuzz(600, st.one_of(*parts), own)
 
 
 def test_tables_at_the_edges(house: House) -> None:
@@ -243,43 +188,30 @@ def test_tables_at_the_edges(house: House) -> None:
         {},
         optional={
             "at": st.lists(groups, max_size=2),
-            "over": texts,
-            "over_all": st.booleans(),
-            "resample": lengths,
-            "every": lengths,
+            "ratio_at": groups,
             "view": st.sampled_from(["each_period", "running_total", "rolling", "resample", "quantile"]),
             "periods": wholes,
-            "fraction": numbers,
-            "share": st.booleans(),
-            "ratio_at": groups,
             "within": ends,
             "baseline": st.lists(moments, max_size=3),
-            "relative": numbers,
-            "points": numbers,
-            "chance": numbers,
-            "level": numbers,
-            "part": texts,
-            "places": texts,
-            "self": texts,
             "format": st.sampled_from(["json", "csv", "x"]),
-        },
+        }
+        | dict.fromkeys(("over", "part", "places", "self"), texts)
+        | dict.fromkeys(("over_all", "share"), st.booleans())
+        | dict.fromkeys(("resample", "every"), lengths)
+        | dict.fromkeys(("fraction", "relative", "points", "chance", "level"), numbers),
     )
 
-    @quick(2_000)
-    @given(asked)
-    def run(given: dict[str, Any]) -> None:
+    def read(given: dict[str, Any]) -> None:
         answer = house.http.get(f"{API}/datasets/meters/releases/1/table", params=given, headers=house.headers("ana"))
         assert answer.status_code < 500, (given, answer.text)
 
-    run()
+    fuzz(2_000, asked, read)
 
 
 def test_columns_may_have_the_names_of_arguments(common_house: House) -> None:
-    cases: list[str] = ["self", "max_groups", "focus", "places", "cls", "kwargs", "__class__"]
-    for name in cases:
-        answer = post(
-            common_house, "/datasets/meters/plan", {"measure": {"kind": "count"}, "by": {name: ["a"]}, "epsilon": 0.5}
-        )
+    for name in ("self", "max_groups", "focus", "places", "cls", "kwargs", "__class__"):
+        asked = {"measure": {"kind": "count"}, "by": {name: ["a"]}, "epsilon": 0.5}
+        answer = post(common_house, "/datasets/meters/plan", asked)
         assert answer.status_code == 403, name  # by the policy, which does not know such a column
         assert name in answer.json()["error"]["message"], name
 
@@ -289,3 +221,69 @@ def test_weights_whose_errors_no_number_can_say_are_refused(common_house: House)
         question = {"measure": {"kind": "count"}, "tuned_for": {"kind": "filter", "weights": weights}, "epsilon": 0.5}
         answer = post(common_house, "/datasets/meters/plan", question)
         assert (answer.status_code, answer.json()["error"]["argument"]) == (422, "weights"), weights
+
+
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+FUZZ = """
+import json, sys
+
+from schemathesis.cli import schemathesis
+
+code = 0
+for words in json.loads(sys.argv[1]):
+    try:
+        schemathesis(words)
+    except SystemExit as end:
+        code = code or end.code
+    print(sys.argv[2])
+sys.exit(code)
+"""
+END = "one caller is done"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("callers", [("ana",), ("olga",)] if SCALE >= 1 else [("ana", "olga")], ids=" and ".join)
+def test_no_server_error_and_no_undocumented_answer(tmp_path: Path, callers: tuple[str, ...]) -> None:
+    each = 250 if SCALE >= 1 else 2  # the first of a route is its simplest call, the next of any shape
+    with ExitStack() as stack:
+        asked = [words(stack.enter_context(furnished(tmp_path / who)), who, each=each) for who in callers]
+        said = call_all(asked, folder=tmp_path)
+    for one in said:
+        assert " passed" in one, one
+        assert "server error" not in one.lower(), one
+        assert re.search(r"(\d+) generated, (\d+) passed", one), one
+        generated, passed = map(int, re.findall(r"(\d+) generated, (\d+) passed", one)[0])
+        assert generated == passed, one
+        assert generated >= 20 * each, one
+
+
+@contextmanager
+def furnished(folder: Path) -> Iterator[House]:
+    """Open a house with two releases."""
+    folder.mkdir()
+    policy = write_policy(folder, epsilon=1e5, parts={"ana": 1e5})
+    with open_house(policy) as house:
+        for number, question in enumerate((SUM, COUNT)):
+            house.ended("ana", f"r{number}", question)
+        yield house
+
+
+def words(house: House, who: str, *, each: int) -> list[str]:
+    """What Schemathesis is told to make so many calls of each route."""
+    url = f"http://127.0.0.1:{house.http.base_url.port}/api/v1/openapi.json"
+    told = ["run", url, "--checks", CHECKS, "--header", f"Authorization: Bearer {house.tokens[who]}"]
+    told += ["--phases", "fuzzing", "--max-examples", str(each), "--generation-deterministic", "--no-color"]
+    # Owners place holds, by which health becomes 503.
+    return [*told, "--exclude-path", "/api/v1/health"] if who == "olga" else told
+
+
+def call_all(asked: list[list[str]], *, folder: Path) -> list[str]:
+    """Let Schemathesis make the calls of one caller after the other, and return what it says of each."""
+    # Loading it takes longer than many calls, and so does listing all characters, which Hypothesis keeps.
+    kept = os.environ | {"HYPOTHESIS_STORAGE_DIRECTORY": str(ROOT / ".hypothesis")}
+    command = [sys.executable, "-c", FUZZ, json.dumps(asked), END]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=kept)
+    assert finished.returncode == 0, finished.stdout[-6000:] + finished.stderr[-2000:]
+    said = finished.stdout.split(END)[:-1]
+    assert len(said) == len(asked), finished.stdout
+    return said

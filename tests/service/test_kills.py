@@ -13,16 +13,12 @@ import pytest
 
 from chronodp.errors import LedgerUnavailable
 from chronodp.ledger import Ledger
-from chronodp.service.curator import Caller, Curator
 from chronodp.service.holds import lift_hold, list_holds
-from chronodp.service.pacing import Unpaced
-from chronodp.service.policy_file import read_policy
-from chronodp.service.question import QueryRequest
-from chronodp.service.runner import Runner
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
 from tests import forkserver
 from tests.conftest import Trials
+from tests.service.runs import ANA, check_a_death, runner_of, started, submitted
 from tests.service.servers import forked_server
 from tests.service.town import API, COUNT, SUM, fresh_database, write_policy
 
@@ -96,74 +92,34 @@ def _patiently(http: httpx.Client, method: str, path: str, body: object = None) 
         time.sleep(0.1)
 
 
-class _Killed(BaseException):
-    """What a kill looks like from inside: nothing after it runs."""
-
-
 @pytest.mark.parametrize(
-    ("point", "state", "debits"),
+    ("point", "state"),
     [
-        ("debit written", "done", 1),
-        ("debit committed", "lost", 1),
-        ("noise drawn", "lost", 1),
-        ("release written", "lost", 1),
-        ("release committed", "done", 1),
+        ("debit written", "done"),
+        ("debit committed", "lost"),
+        ("noise drawn", "lost"),
+        ("release written", "lost"),
+        ("release committed", "done"),
     ],
 )
-def test_a_job_cut_off_at_each_gap_goes_on_from_the_ledger(tmp_path: Path, point: str, state: str, debits: int) -> None:
-    policy = read_policy(write_policy(tmp_path, lease=600.0))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    curator.open_budgets()
-    caller = Caller("ana", "analyst", "")
-    job, _ = curator.submit(
-        caller, policy.datasets["meters"], QueryRequest.model_validate(SUM), request="r", fresh=False
-    )
-
-    def cut(reached: str) -> None:
-        if reached == point:
-            raise _Killed
-
-    broken = Curator(policy, str(tmp_path / "budget.db"))
-    broken.ledger = Ledger(tmp_path / "budget.db", reached=cut)
-    with pytest.raises(_Killed):
-        Runner(broken, pace=Unpaced()).run_one()
-    assert curator.job(caller, job.id).state == "running"
-    runner = Runner(curator, pace=Unpaced())
-    assert not runner.run_one()  # its lease still holds
-    with curator.store.transaction() as transaction:
-        transaction.run("UPDATE service_jobs SET lease = 1")  # its worker fell silent long ago
-    assert runner.run_one()
-    assert curator.job(caller, job.id).state == state
-    assert len([entry for entry in curator.ledger.history("meters") if not entry.analyst]) == debits
-    assert not runner.run_one()
-    again, new = curator.submit(
-        caller, policy.datasets["meters"], QueryRequest.model_validate(SUM), request="r", fresh=False
-    )
-    assert (again.id, new) == (job.id, False)
-    broken.close()
-    curator.close()
+def test_a_job_cut_off_at_each_gap_goes_on_from_the_ledger(tmp_path: Path, point: str, state: str) -> None:
+    check_a_death(write_policy(tmp_path, lease=600.0), SUM, point, state)
 
 
 def test_a_job_whose_ledger_was_lost_for_a_moment_is_taken_up_again_by_the_same_worker(tmp_path: Path) -> None:
-    policy = read_policy(write_policy(tmp_path, lease=600.0))
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    curator.open_budgets()
-    caller = Caller("ana", "analyst", "")
-    job, _ = curator.submit(
-        caller, policy.datasets["meters"], QueryRequest.model_validate(SUM), request="r", fresh=False
-    )
-    lost = iter([True])
+    curator, lost = started(write_policy(tmp_path, lease=600.0)), iter([True])
+    job = submitted(curator, SUM)
 
     def cut(reached: str) -> None:
         if reached == "debit written" and next(lost, False):
             raise LedgerUnavailable("the connection to the ledger failed")
 
     curator.ledger = Ledger(tmp_path / "budget.db", reached=cut)
-    runner = Runner(curator, pace=Unpaced())
+    runner = runner_of(curator)
     with pytest.raises(LedgerUnavailable):
         runner.run_one()
     assert runner.run_one()
-    assert curator.job(caller, job.id).state == "done"
+    assert curator.job(ANA, job.id).state == "done"
     curator.close()
 
 

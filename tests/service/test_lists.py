@@ -273,15 +273,7 @@ def test_a_job_of_a_long_design_is_stored_and_found_again(town: Town) -> None:
     keys = json.dumps([f"{number * 7919 % 10_007:x}" for number in range(10_000)])  # no index of PostgreSQL holds it
     for request, source, design in (("ben/long", "ben/long", keys), ("ben/again", "ben/long", keys)):
         job, new = town.curator.jobs.submit(
-            SHARED,
-            request,
-            "ben",
-            question="{}",
-            design=design,
-            whose=None,
-            fresh=False,
-            admit=lambda _: None,
-            most=10,
+            SHARED, request, "ben", question="{}", design=design, whose=None, fresh=False, admit=lambda _: None, most=10
         )
         assert (job.source, new) == (source, True)
     with town.curator.store.transaction() as transaction:

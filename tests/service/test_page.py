@@ -10,11 +10,10 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, Route
+from playwright.sync_api import Browser, Error
 
 import chronodp as cdp
 from chronodp.ledger import Feeding, Gap, feeding_path, write_feeding
@@ -24,19 +23,13 @@ from tests.service.town import API, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number
 
 pytestmark = pytest.mark.slow
-
 _DROP = """([data, name]) => {
     const files = new DataTransfer();
     files.items.add(new File([data], name, { type: "application/json" }));
     const place = document.querySelector('[data-slot="drop"]');
     place.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
 }"""
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with furnished_house(tmp_path_factory.mktemp("page")) as opened:
-        yield opened
+house = furnished_house
 
 
 def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tmp_path: Path) -> None:
@@ -197,26 +190,6 @@ def test_either_slider_moves_the_other_by_way_of_plans(visit: Visits) -> None:
     assert page.tab.get_by_label("south").is_checked()
 
 
-def test_a_mean_is_of_people_unless_another_word_is_chosen(visit: Visits) -> None:
-    page = visit("ana")
-    page.open("ask/meters")
-    page.planned()
-    of = page.tab.locator("select[name=of]")
-    assert not of.is_visible()  # a sum has no such choice
-    page.tab.locator("select[name=measure]").select_option("mean")
-    page.tab.locator(".facts", has_text="each with the mean of their rows").wait_for()
-    assert of.locator("option").all_inner_texts() == ["people", "rows", "people's totals"]
-    of.select_option("rows")
-    page.tab.get_by_label("Rows of a person").fill("3")
-    page.tab.locator(".facts", has_text="at most 3 rows' weight").wait_for()
-    of.select_option("totals")
-    page.tab.locator(".facts", has_text="mean of kwh over the people present").wait_for()
-    page.tab.locator("select[name=measure]").select_option("histogram")
-    page.tab.locator(".facts", has_text="people by kwh").wait_for()
-    of.select_option("rows")
-    page.tab.locator(".facts", has_text="rows by kwh").wait_for()
-
-
 def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
     page = visit("ana")
     page.open("ask/meters")
@@ -243,52 +216,6 @@ def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
     assert page.slot("table").locator("tbody tr").count() == 48
     assert "the band" not in page.tab.locator("figcaption").inner_text()  # drawn bins have none
     assert faults(page.tab) == []
-
-
-def test_active_people_and_places_are_asked_for(visit: Visits) -> None:
-    page = visit("ana", forgiven="status of 4(03|22)")
-    page.open("ask/meters")
-    page.tab.get_by_text("More", exact=True).click()
-    page.tab.get_by_label("From", exact=True).fill("2026-01-01T06:00")  # a window reaches back
-    page.tab.locator("select[name=measure]").select_option("active")
-    page.tab.get_by_label("Active in the last").fill("6h")
-    page.tab.locator(".facts", has_text="active in the last 6h").wait_for()
-    page.tab.get_by_label("Stays of a person that count").fill("2")
-    page.slot("alternatives").get_by_text("2 stays").first.wait_for()
-    page.tab.locator("select[name=measure]").select_option("count")
-    page.tab.get_by_text("Places that add up").click()
-    page.tab.get_by_label("Column with the lowest places").select_option("region")
-    table = page.tab.get_by_label("Public table of places")
-    table.fill("part, region\na, north\nb, north")
-    page.slot("refusal").get_by_text("north stands in two places of level region").wait_for()
-    assert page.tab.get_by_role("button", name=re.compile("^Submit")).is_disabled()
-    table.fill("part, region\na, north\nb, south")
-    page.tab.locator(".facts", has_text="1 of all, 2 of part, 2 of region").wait_for()
-    page.planned()
-    assert faults(page.tab) == []
-
-
-def test_a_refused_budget_shows_what_was_asked_spent_and_left(visit: Visits, house: House) -> None:
-    page = visit("ana", forgiven="status of 4(03|09)")
-    page.open("ask/meters")
-    page.tab.get_by_label("ε as a number").fill("9.9")
-    box = page.slot("refusal").get_by_role("alert")
-    box.wait_for()
-    question = {"measure": {"kind": "sum", "column": "kwh", "clip": [0, 5]}, "epsilon": 9.9, "delta": 1e-7}
-    told = house.post("ana", "/datasets/meters/plan", question).json()["refusal"]
-    for shown in (box, page.slot("job").get_by_role("alert")):
-        if shown is not box:
-            page.planned()
-            page.tab.get_by_role("button", name=re.compile("^Submit")).click()
-            shown.wait_for()
-        sizes = dict(zip(shown.locator("dt").all_inner_texts(), shown.locator("dd").all_inner_texts(), strict=True))
-        assert list(sizes) == ["Asked", "Spent", "Left", "Limit"]
-        for name, text in sizes.items():
-            assert figure(text) == pytest.approx(told[name.lower()], rel=1e-3)
-    page.tab.get_by_label("ε as a number").fill("11")
-    page.slot("refusal").get_by_text("one release may cost at most 10").wait_for()
-    assert page.tab.get_by_role("button", name=re.compile("^Submit")).is_disabled()
-    assert page.slot("headline").inner_text() == ""  # the plan before is none of this question
 
 
 def test_a_live_stream_is_drawn_as_it_is_released(visit: Visits, house: House) -> None:
@@ -373,35 +300,6 @@ def test_every_role_sees_what_it_may_do(visit: Visits) -> None:
     auditor.slot("audited").get_by_text("the ledger was set back").wait_for()
     analyst.open("claims")
     assert analyst.tab.get_by_role("button", name="Audit now").is_hidden()
-
-
-def test_a_budget_says_how_long_it_lasts(visit: Visits, house: House) -> None:
-    page = visit("ana", width=390)
-    page.open("budget/meters")
-    told = house.get("ana", "/datasets/meters/budget").json()
-    said = [told["whole"]["outlook"]["words"], told["mine"]["outlook"]["words"]]
-    assert page.slot("gauges").locator("p.note:last-child").all_inner_texts() == said
-    assert page.slot("gauges").locator("svg.road").count() == 0  # all charges are of today: nothing is foretold
-    words = "At this rate (5 charges since 2026-01-01) it lasts until about March 2027."
-    outlook = {"words": words, "since": "2026-01-01", "today": "2026-06-01", "until": "2027-03-01"}
-
-    def months_later(route: Route) -> None:
-        answer = route.fetch()
-        found = answer.json()
-        route.fulfill(response=answer, json=found | {"whole": found["whole"] | {"share": 0.4, "outlook": outlook}})
-
-    page.tab.route("**/datasets/meters/budget", months_later)
-    page.open("datasets")
-    page.open("budget/meters")
-    page.slot("gauges").get_by_text(words).wait_for()
-    road = page.slot("gauges").locator("svg.road")
-    assert road.locator("line").evaluate_all("(lines) => lines.map((line) => line.className.baseVal)") == [
-        "limit",
-        "used",
-        "ahead",
-    ]
-    assert page.tab.evaluate("document.documentElement.scrollWidth") <= 390
-    assert faults(page.tab) == []
 
 
 def test_long_lists_grow_page_by_page(visit: Visits, house: House) -> None:

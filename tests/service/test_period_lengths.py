@@ -6,12 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas
 import pytest
 
-from chronodp.cli.curated_town import FIRST, POLICY
-from chronodp.cli.town import END, START, write_town
 from chronodp.errors import InvalidArgument, NotAllowed
 from chronodp.privacy import Calendar
 from chronodp.service.curator import Curator
@@ -250,35 +246,3 @@ def test_people_who_are_seldom_there_make_smaller_numbers(policy_of: Any) -> Non
     assert declared_scale(curator.policy.datasets["meters"], plan(curator)) == pytest.approx(250.0)
     filtered = policy_of("clip = [0, 2]\nusual = 1.0", allow='expression_columns = ["kwh"]')
     assert declared_scale(filtered.policy.datasets["meters"], plan(filtered, where="kwh > 1")) is None
-
-
-@pytest.mark.slow
-def test_sums_of_the_town_for_newcomers_hold_the_truth_in_every_length(tmp_path: Path) -> None:
-    # A fifth of the households that the demonstration has: what clips cut off grows with them, and noise does not.
-    few, times = 1000, 5
-    write_town(tmp_path / "town.parquet", households=few, progress=lambda _: None)
-    text = POLICY.format(start=START, end=END, people=5000, north=2000, south=3000)
-    policy = parse_policy(text, folder=tmp_path)
-    assert policy.warnings == ()
-    meters = policy.datasets["meters"]
-    curator = Curator(policy, str(tmp_path / "budget.db"))
-    rows = pandas.read_parquet(tmp_path / "town.parquet").dropna()
-    who, at = pandas.factorize(rows["meter_id"])[0], rows["read_at"].astype("datetime64[us, UTC]").astype("int64")
-    questions = [
-        measure("sum", clip=list(meters.columns["kwh"].clips[every])) | {"every": every, "epsilon": 2.0, "delta": 1e-7}
-        for every in meters.allowed.grids
-    ]
-    for question in [*questions, FIRST]:
-        made = curator.plan(meters, QueryRequest.model_validate(question))
-        shown = show_plan(meters, made)
-        calendar = made.design.table.calendar
-        assert calendar is not None
-        period = np.searchsorted(calendar.edges, at, side="right") - 1
-        cells = np.bincount(period * few + who, weights=rows["kwh"], minlength=(len(calendar) + 1) * few)
-        totals = cells.reshape(-1, few)[: len(calendar)]  # what comes after the last whole week is left out
-        truth, kept = (one.sum(axis=1) * times for one in (totals, totals.clip(*question["measure"]["clip"])))
-        assert shown.half_width is not None
-        assert np.abs(truth - kept).max() < shown.half_width
-        assert shown.scale == pytest.approx(truth.mean(), rel=0.2)
-        assert shown.half_width < truth.mean() / 4
-    curator.close()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,10 +12,11 @@ from chronodp.cli.curated_town import POLICY
 from chronodp.errors import BudgetConflict, InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.privacy import PureCost, Unit, User, UserPeriod, Window
-from chronodp.service import opening, read_policy
 from chronodp.service.curator import Curator
-from chronodp.service.policy_file import parse_policy
+from chronodp.service.policy_file import parse_policy, read_policy
+from chronodp.service.policy_words import policy_words
 from tests.cases import raising
+from tests.cli.conftest import run
 from tests.service.town import ROOT, write_policy
 
 DATASET = 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'
@@ -59,17 +60,14 @@ def test_a_mistake_is_told_with_its_line_and_the_mend(tmp_path: Path) -> None:
         ('title = "Test"', "title = ", ("TOML", "line 3")),
     ]
     for old, new, words in cases:
-        path = write_policy(tmp_path)
-        text = path.read_text(encoding="utf-8")
-        assert old in text, (old, new, words)
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        path = write_policy(tmp_path, changes={old: new})
         with raising(InvalidArgument, case=(old, new, words)) as refused:
             read_policy(path)
         said = str(refused.value)
         assert all(word in said for word in words), (old, new, words, said)
         if new:
             line = int(said.partition("line ")[2].partition(":")[0].partition(",")[0])
-            assert new.splitlines()[-1] in text.replace(old, new, 1).splitlines()[line - 1], (old, new, words)
+            assert new.splitlines()[-1] in path.read_text("utf-8").splitlines()[line - 1], (old, new, words)
 
 
 def test_terms_never_change_under_the_same_name(tmp_path: Path) -> None:
@@ -84,31 +82,6 @@ def test_terms_never_change_under_the_same_name(tmp_path: Path) -> None:
     second.close()
 
 
-def test_many_budgets_are_opened_in_few_transactions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[int] = []
-    curator = Curator(read_policy(_many(tmp_path, 30)), str(tmp_path / "budget.db"))
-    transaction = curator.ledger._store.transaction
-
-    def counted() -> Any:
-        begun.append(1)
-        return transaction()
-
-    monkeypatch.setattr(curator.ledger._store, "transaction", counted)
-    monkeypatch.setattr(opening, "_TOGETHER", 10)
-    curator.open_budgets()
-    assert len(begun) == 3
-    opened = {(name, analyst): budget for name, analyst, budget in curator.ledger.budgets()}
-    assert len(opened) == 60
-    with Ledger(tmp_path / "other.db") as ledger:  # one by one, as anybody would
-        meters = curator.policy.datasets["d7"]
-        ledger.open("d7", unit=meters.unit.on(meters.calendar), epsilon=meters.epsilon, delta=meters.delta)
-        ledger.allot("d7", "ana", epsilon=0.5, delta=meters.delta)
-        assert {(name, analyst): budget for name, analyst, budget in ledger.budgets()} == {
-            key: opened[key] for key in (("d7", ""), ("d7", "ana"))
-        }
-    curator.close()
-
-
 def test_terms_that_conflict_open_nothing_beside_them(tmp_path: Path) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("d3", unit=User(), epsilon=7.0)
@@ -120,8 +93,11 @@ def test_terms_that_conflict_open_nothing_beside_them(tmp_path: Path) -> None:
 
 
 def test_a_worker_gets_the_policy_as_it_was_read(tmp_path: Path) -> None:
-    policy = read_policy(write_policy(tmp_path))
-    assert pickle.loads(pickle.dumps(policy)) == policy
+    path = write_policy(tmp_path)
+    policy = read_policy(path)
+    assert pickle.loads(pickle.dumps(policy)) == policy == parse_policy(path.read_text("utf-8"), folder=tmp_path)
+    with pytest.raises(InvalidArgument, match="a file that can be read"):
+        read_policy(tmp_path / "nothing.toml")
 
 
 def _many(folder: Path, datasets: int) -> Path:
@@ -130,14 +106,6 @@ def _many(folder: Path, datasets: int) -> Path:
     named = (other.replace("datasets.other", f"datasets.d{number}") for number in range(datasets))
     (folder / "many.toml").write_text("\n".join(named), encoding="utf-8")
     return folder / "many.toml"
-
-
-def test_the_policy_for_newcomers_reads(tmp_path: Path) -> None:
-    text = POLICY.format(start="2026-01-01", end="2026-02-01", people=100, north=40, south=60)
-    (tmp_path / "policy.toml").write_text(text, encoding="utf-8")
-    assert read_policy(tmp_path / "policy.toml").analysts == ("ana", "ben")
-    with pytest.raises(InvalidArgument, match="a file that can be read"):
-        read_policy(tmp_path / "nothing.toml")
 
 
 @pytest.mark.parametrize(
@@ -150,11 +118,9 @@ def test_the_policy_for_newcomers_reads(tmp_path: Path) -> None:
     ],
 )
 def test_a_new_budget_means_the_policys_own_grid(tmp_path: Path, text: str, zone: str, unit: Unit) -> None:
-    path = write_policy(tmp_path)
-    policy = path.read_text(encoding="utf-8").replace('unit = "user"', f'unit = "{text}"\nrenews = "1mo"', 1)
-    path.write_text(
-        policy.replace('every = "1h"', f'every = "1h"\ntimezone = "{zone}"').replace("max_periods = 48", "")
-    )
+    hourly = f'every = "1h"\ntimezone = "{zone}"'
+    unit_of = {'unit = "user"': f'unit = "{text}"\nrenews = "1mo"', "max_periods = 48": "", 'every = "1h"': hourly}
+    path = write_policy(tmp_path, changes=unit_of)
     for _ in range(2):  # the same again is no other budget
         curator = Curator(read_policy(path), str(tmp_path / "budget.db"))
         curator.open_budgets()
@@ -164,14 +130,9 @@ def test_a_new_budget_means_the_policys_own_grid(tmp_path: Path, text: str, zone
 
 
 def test_a_budget_that_is_open_keeps_its_meaning(tmp_path: Path) -> None:
-    path = write_policy(tmp_path)
-    text = (
-        path.read_text(encoding="utf-8")
-        .replace('unit = "user"', 'unit = "window:24"', 1)
-        .replace("max_periods = 48", "")
+    policy = read_policy(
+        write_policy(tmp_path, changes={'unit = "user"': 'unit = "window:24"', "max_periods = 48": ""})
     )
-    path.write_text(text)
-    policy = read_policy(path)
     meters = policy.datasets["meters"]
     with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("meters", unit=Window(24), epsilon=meters.epsilon, delta=meters.delta)
@@ -183,9 +144,7 @@ def test_a_budget_that_is_open_keeps_its_meaning(tmp_path: Path) -> None:
 
 
 def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) -> None:
-    path = write_policy(tmp_path)
-    text = path.read_text(encoding="utf-8").replace('unit = "user"', 'unit = "window:24@15min"')
-    path.write_text(text.replace("max_periods = 48", ""))
+    path = write_policy(tmp_path, changes={'unit = "user"': 'unit = "window:24@15min"', "max_periods = 48": ""})
     with pytest.raises(InvalidArgument, match=r"meters.unit.*of periods of this grid"):
         read_policy(path)
 
@@ -212,15 +171,6 @@ def test_every_key_is_in_the_reference(tmp_path: Path) -> None:
         ] == [], (table, needed)
 
 
-def test_one_clip_is_that_of_the_datasets_own_periods(tmp_path: Path) -> None:
-    path = write_policy(tmp_path)
-    path.write_text(path.read_text(encoding="utf-8").replace(CLIPS, "clip = [0.0, 5.0]"), encoding="utf-8")
-    policy = read_policy(path)
-    assert policy.datasets["meters"].columns["kwh"].clips == {"1h": (0.0, 5.0)}
-    assert policy.datasets["meters"].allowed.delta == 1e-6
-    assert policy == parse_policy(path.read_text(encoding="utf-8"), folder=tmp_path)
-
-
 def many(wrong: str = "") -> str:
     """Return a policy of three datasets that are alike, the last with something else."""
     one = (
@@ -231,12 +181,6 @@ def many(wrong: str = "") -> str:
     old, _, new = wrong.partition(" -> ")
     assert old in texts[-1]
     return "".join(texts[:-1]) + texts[-1].replace(old, new or old)
-
-
-def test_what_datasets_have_in_common_is_made_once(tmp_path: Path) -> None:
-    north, south, west = parse_policy(many(), folder=tmp_path).datasets.values()
-    assert north.calendar is south.calendar is west.calendar
-    assert north.series().calendar is north.calendar
 
 
 def test_one_wrong_dataset_among_many_is_refused_by_its_own_line(tmp_path: Path) -> None:
@@ -252,3 +196,69 @@ def test_one_wrong_dataset_among_many_is_refused_by_its_own_line(tmp_path: Path)
         with raising(InvalidArgument, case=(wrong, words)) as refused:
             parse_policy(many(wrong), folder=tmp_path)
         assert words in str(refused.value), (wrong, words)
+
+
+TOWN = POLICY.format(start="2026-01-01", end="2026-02-01", people=5000, north=2000, south=3000)
+
+
+def test_a_policy_says_what_may_be_asked_and_what_it_costs(tmp_path: Path) -> None:
+    words = policy_words(parse_policy(TOWN, folder=tmp_path).datasets["meters"])
+    assert all(sentence.endswith(".") for sentence in words), words
+    for sentence in (
+        "All answers together cost at most epsilon 8 with delta 1e-06, for ever.",
+        "ana may spend at most epsilon 4 with delta 1e-06 of it.",
+        "One release may cost at most epsilon 2, counted at the dataset's delta of 1e-06, whatever delta it states.",
+        "No release states a delta above 1e-06.",
+        "Of each person kwh counts within 0 to 5 in 1h, 0 to 150 in 1D and 0 to 1000 in 1W at most.",
+        "At most 744 hours, 31 days or 4 weeks of each person count, unless a question says otherwise.",
+        "Those of 1D and 1W are as many as 744 periods of 1h on end can touch.",
+        "One person usually has 0.6 in 1h, 15 in 1D and 95 in 1W of kwh: a clip that cuts this off is refused.",
+        "Groups of fewer than 100 people are refused, by declared sizes and never by data.",
+        "Filters and computed columns are not allowed here.",
+        "Bounds are given, and not found by a private step.",
+        "Keys are those declared, and not found by a private step.",
+        "The private figure of what the limits removed may be asked, within the same price.",
+    ):
+        assert sentence in words
+    assert "town.parquet" not in " ".join(words)
+
+
+def test_words_follow_what_a_policy_names(tmp_path: Path) -> None:
+    text = TOWN.replace("delta = 1e-6", "delta = 1e-6\nreserve = 4e-7\nother_people = true\nusual_periods = 700")
+    text = text.replace("epsilon = 2.0 ", "# ").replace(
+        "clip = { 1h = [0.0, 5.0], 1D = [0.0, 150.0], ", "clip = { 1h = [0, 5], "
+    )
+    text = text.replace(
+        "least_group = 100",
+        (
+            'find = ["clip"]\nmissing = false\nplaces = false\nmax_groups = 2\ndelta = 1e-7\n'
+            'expression_columns = ["kwh"]\ndiscover = { columns = ["page"], longest = 64, max_keys = 5 }'
+        ),
+    ).replace("{ 1h = 0.6, 1D = 15.0, 1W = 95.0 }", "0.6")
+    policy = parse_policy(text, folder=tmp_path)
+    words = policy_words(policy.datasets["meters"])
+    for sentence in (
+        "The owner says that it is about other people than any dataset that reads the same files.",
+        "Of that delta 4e-07 is kept for failures, which finding keys needs.",
+        "One release may cost all that is left.",
+        "No release states a delta above 1e-07.",
+        "Totals of kwh in periods of 1D are refused: no clip is declared of these.",
+        "One person usually has 700 of 1h: fewer periods are refused.",
+        "A public tree of places may not be asked with all of its levels.",
+        "One person may count in at most 2 groups of a period.",
+        "Rows may be chosen, and columns made, by expressions over kwh, which may call nothing.",
+        "A private step may find clip, as a part of the price; a clip within the widest.",
+        "A private step may find and publish keys of page that enough people hold, of at most 64 bytes; of one person "
+        "5 count at most.",
+        "The private figure of what the limits removed may not be asked.",
+    ):
+        assert sentence in words, words
+    assert len(policy.warnings) == 1
+
+
+def test_a_policy_is_checked_in_words_with_warnings(tmp_path: Path) -> None:
+    path = write_policy(tmp_path, changes={CLIPS: "clip = [0.0, 5.0]"})
+    told = json.loads(run("curator", "check", str(path), "--json"))
+    assert told["words"]["meters"] == policy_words(read_policy(path).datasets["meters"])
+    assert told["warnings"][0].startswith("policy.toml, line 25: datasets.meters.columns.kwh.clip is of periods of 1h")
+    assert f"Warning: {told['warnings'][0][:40]}" in run("curator", "check", str(path))

@@ -20,7 +20,6 @@ from tests.service.certificate import write_certificate
 from tests.service.town import API, SUM, House, free_port, open_house, write_policy
 
 pytestmark = pytest.mark.slow
-
 PAGE = ROOT / "docs/how-to/put-a-curator-online.md"
 DEFAULTS, PROXIES = [block.text for block in blocks(PAGE) if block.language == "toml"]
 
@@ -70,7 +69,7 @@ def behind(name: str, folder: Path, edge: str) -> Iterator[tuple[House, str]]:
     write_certificate(folder / "cert.pem", folder / "key.pem")
     policy = write_policy(folder)
     policy.write_text(f"{policy.read_text(encoding='utf-8')}\n{edge}\n", encoding="utf-8")
-    with open_house(policy, str(folder / "budget.db")) as house, (folder / "proxy.log").open("wb") as log:
+    with open_house(policy) as house, (folder / "proxy.log").open("wb") as log:
         port = free_port()
         command = {"nginx": nginx, "caddy": caddy}[name](house, folder, port)
         environment = {"PATH": "/usr/sbin:/usr/bin:/bin:/usr/local/bin", "HOME": str(folder)}

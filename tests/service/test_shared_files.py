@@ -47,29 +47,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def pairs(*both: str) -> list[tuple[str, str]]:
+    return [(first, second) for first, second in map(str.split, both)]
+
+
 def test_one_file_for_two_datasets_is_refused(folder: Path) -> None:
-    cases: list[tuple[str, str]] = [
-        ("rows.csv", "rows.csv"),
-        ("rows.csv", "./2025/../rows.csv"),
-        ("rows.csv", "linked.csv"),
-        ("rows.csv", "hard.csv"),
-        ("rows.csv", "r*.csv"),
-        ("2025/*.csv", "2025/jan.csv"),
-        ("2025/*.csv", "archive/f*.csv"),
-        ("2025/*.csv", "archive/later.csv"),  # it is not there yet
-        ("2025/j*.csv", "2025/*n.csv"),
-        ("**/*.csv", "2026/jan.csv"),
-        ("**/jan.csv", "2026/**"),
-        ("later/*.csv", "later/*.csv"),
-        ("later.csv", "LATER.csv"),  # one file where letters are not told apart
-        ("later/20*.csv", "later/*26.csv"),
-        ("later/[ab]*.csv", "later/b.csv"),
-        ("later/a?.csv", "later/*b.csv"),
-    ]
+    cases = pairs(
+        *("rows.csv rows.csv", "rows.csv ./2025/../rows.csv", "rows.csv linked.csv", "rows.csv hard.csv"),
+        *("rows.csv r*.csv", "2025/*.csv 2025/jan.csv", "2025/*.csv archive/f*.csv", "2025/j*.csv 2025/*n.csv"),
+        *("**/*.csv 2026/jan.csv", "**/jan.csv 2026/**", "later/*.csv later/*.csv", "later/20*.csv later/*26.csv"),
+        *("later/[ab]*.csv later/b.csv", "later/a?.csv later/*b.csv"),
+        "2025/*.csv archive/later.csv",  # it is not there yet
+        "later.csv LATER.csv",  # one file where letters are not told apart
+    )
     for first, second in cases:
-        words = (
-            r"policy.toml, line 15: datasets.second.source must be of files that no other dataset reads: first reads"
-        )
+        words = "policy.toml, line 15: datasets.second.source must be of files that no other dataset reads: first reads"
         for one, other in ((first, second), (second, first)):
             with raising(InvalidArgument, match=words, case=(first, second)) as refused:
                 read(folder, one, other)
@@ -78,16 +70,11 @@ def test_one_file_for_two_datasets_is_refused(folder: Path) -> None:
 
 
 def test_other_files_are_another_dataset(folder: Path) -> None:
-    cases: list[tuple[str, str]] = [
-        ("rows.csv", "2025/jan.csv"),
-        ("2025/*.csv", "2026/*.csv"),
-        ("2025/j*.csv", "2025/f*.csv"),
-        ("later/*_north.csv", "later/*_south.csv"),
-        ("later/a?.csv", "later/a.csv"),
-        ("**/jan.csv", "2025/feb.csv"),
-        ("*.csv", "2025/*.csv"),
-        ("later/*.csv", "later/*.parquet"),
-    ]
+    cases = pairs(
+        *("rows.csv 2025/jan.csv", "2025/*.csv 2026/*.csv", "2025/j*.csv 2025/f*.csv", "*.csv 2025/*.csv"),
+        *("later/*_north.csv later/*_south.csv", "later/a?.csv later/a.csv", "**/jan.csv 2025/feb.csv"),
+        "later/*.csv later/*.parquet",
+    )
     for first, second in cases:
         assert not read(folder, first, second).datasets["second"].other_people, (first, second)
 

@@ -53,7 +53,7 @@ def two_tables(folder: Path, pace: Paces, *, people: int) -> Iterator[House]:
     end = text.index("[datasets.other]")
     mutant = text[begin:end].replace("meters", "empty").replace("huge", "empty")
     policy.write_text(text[:end] + mutant, encoding="utf-8")
-    with open_house(policy, str(folder / "budget.db"), pace=pace) as house:
+    with open_house(policy, pace=pace) as house:
         yield house
 
 

@@ -8,11 +8,11 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 import httpx
@@ -20,10 +20,12 @@ import numpy as np
 import pandas
 import psycopg
 import pyarrow.parquet
+import pytest
 import uvicorn.server
 
 from chronodp.series import FindPlan, Plan
 from chronodp.service.app import make_app
+from chronodp.service.client import Client
 from chronodp.service.curator import Curator
 from chronodp.service.edge import EdgeServer
 from chronodp.service.pacing import Paces
@@ -35,7 +37,6 @@ ROOT = Path(__file__).parents[2]
 API = "/api/v1"
 SUM = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]}, "epsilon": 0.5, "delta": 1e-7}
 COUNT = {"measure": {"kind": "count"}, "epsilon": 0.5, "delta": 1e-7}
-
 POLICY = """
 [service]
 title = "Test"
@@ -130,8 +131,9 @@ def write_policy(
     epsilon: float = 8.0,
     share: bool = True,
     parts: dict[str, float] | None = None,
+    changes: dict[str, str] | None = None,
 ) -> Path:
-    """Write a policy, and the rows it speaks of unless they are there."""
+    """Write a policy with some texts changed, and the rows it speaks of unless they are there."""
     if source == "rows.parquet" and not (folder / source).exists():
         write_rows(folder / source)
     given = {"ana": 4.0, "ben": 4.0} if parts is None else parts
@@ -139,6 +141,9 @@ def write_policy(
     text = POLICY.format(
         source=source, floor=floor, lease=lease, epsilon=epsilon, share=str(share).lower(), analysts=analysts
     )
+    for old, new in (changes or {}).items():
+        assert old in text, old
+        text = text.replace(old, new, 1)
     path = folder / "policy.toml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -160,6 +165,13 @@ class House:
 
     def post(self, who: str, path: str, content: object) -> httpx.Response:
         return self.http.post(API + path, headers=self.headers(who), json=content)
+
+    def client(self, who: str, *, timeout: float = 30.0) -> Client:
+        return Client(str(self.http.base_url), token=self.tokens[who], timeout=timeout)
+
+    def ended(self, who: str, request: str, question: object, *, fresh: bool = False) -> dict[str, Any]:
+        """Submit, and return the job as it ends."""
+        return self.finish(who, self.submit(who, request, question, fresh=fresh).json()["id"])
 
     def submit(self, who: str, request: str, question: object, *, fresh: bool = False) -> httpx.Response:
         content = {"request": request, "question": question, "fresh": fresh}
@@ -200,7 +212,7 @@ uvicorn.server.asyncio = _Prompt()  # type: ignore[assignment,attr-defined]
 @contextmanager
 def open_house(
     policy: Path,
-    ledger: str,
+    ledger: str | None = None,
     *,
     keys: Path | None = None,
     pace: Paces | None = None,
@@ -208,7 +220,7 @@ def open_house(
     certificate: tuple[str, str] | None = None,
 ) -> Iterator[House]:
     """Run the application in this process; with a certificate and its key, under TLS."""
-    curator = Curator(read_policy(policy), ledger, keys=keys, timeout=2.0)
+    curator = Curator(read_policy(policy), ledger or str(policy.with_name("budget.db")), keys=keys, timeout=2.0)
     curator.open_budgets()
     tokens = {name: add_token(curator.store, name, role) for name, role in PEOPLE}
     door = listen("127.0.0.1", 0)
@@ -248,3 +260,20 @@ def fresh_database(server: str) -> str:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     return re.sub(r"/postgres(\?|$)", rf"/{name}\1", server)
+
+
+def house_of(
+    write: Callable[[Path], Path], furnish: Callable[[House], object] = bool, *, scope: Literal["function", "module"]
+) -> Any:
+    """Make a fixture: a house of a policy, opened for each test or for all of a file."""
+
+    @pytest.fixture(scope=scope)
+    def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+        alone = scope == "function"
+        with open_house(
+            write(request.getfixturevalue("tmp_path") if alone else tmp_path_factory.mktemp("house"))
+        ) as house:
+            furnish(house)
+            yield house
+
+    return opened

@@ -8,25 +8,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page as Tab, Request
 
 import chronodp as cdp
 from tests import axe
-from tests.service.town import COUNT, SUM, House, open_house, write_policy
+from tests.service.town import COUNT, SUM, House, house_of, write_policy
 
 HOSTILE = "<img src=x onerror=alert(1)> & <b>bold</b>"
-VIEWS = (
-    "datasets",
-    "ask/meters",
-    "releases/meters",
-    "releases/meters/1",
-    "budget/meters",
-    "live/load",
-    "claims",
-    "check",
-    "desk/meters",
-)
+VIEWS = [
+    *("datasets", "ask/meters", "releases/meters", "releases/meters/1", "budget/meters", "live/load"),
+    *("claims", "check", "desk/meters"),
+]
 
 
 @dataclass
@@ -115,29 +109,28 @@ class Visit:
 Visits = Callable[..., Visit]
 
 
-@contextmanager
-def furnished_house(folder: Path) -> Iterator[House]:
-    """Open a house with two releases, a stream and an alert in it, and with names that would be HTML if they could."""
-    policy = write_policy(folder)
-    text = policy.read_text(encoding="utf-8").replace('title = "Test"', f'title = "{HOSTILE}"')
-    text = text.replace("north = 40, south = 20", f'north = 40, south = 20, "{HOSTILE}" = 15')
-    text = text.replace("[datasets.meters.allow]", "[datasets.meters.allow]\nfind = true")
-    policy.write_text(
-        text.replace('source = "rows.parquet"', f'about = "{HOSTILE}"\nsource = "rows.parquet"', 1), encoding="utf-8"
-    )
-    with open_house(policy, str(folder / "budget.db")) as opened:
-        question = SUM | {"by": {"region": ["north", HOSTILE]}, "epsilon": 0.2}
-        opened.finish("ana", opened.submit("ana", "first", question).json()["id"])
-        tree = {"column": "region", "names": ["town", "region"], "keys": [["all of it"]], "children": [[2]]}
-        by_place = COUNT | {"by": {"region": ["north", "south"]}, "places": tree, "epsilon": 0.2}
-        opened.finish("ana", opened.submit("ana", "places", by_place).json()["id"])
-        ledger = opened.curator.ledger
-        terms = {"change": 1.0, "unit": cdp.User(), "max_periods": 2, "ledger": ledger, "dataset": "meters"}
-        stream = cdp.Stream(cdp.EachPeriod(), horizon=500, epsilon=0.5, delta=1e-7, name="load", **terms)  # type: ignore[arg-type]
-        stream.steps([100.0] * 40)
-        watched = {"change": 1.0, "unit": cdp.User(), "ledger": ledger, "dataset": "meters"}
-        cdp.Alert(above=500.0, max_alerts=2, epsilon=0.2, name="alarm", **watched).step(1e6)  # type: ignore[arg-type]
-        yield opened
+def furnished_policy(folder: Path) -> Path:
+    """Write a policy whose names would be HTML if they could."""
+    return write_policy(folder, changes={
+        'title = "Test"': f'title = "{HOSTILE}"',
+        "north = 40, south = 20": f'north = 40, south = 20, "{HOSTILE}" = 15',
+        "[datasets.meters.allow]": "[datasets.meters.allow]\nfind = true",
+        'source = "rows.parquet"': f'about = "{HOSTILE}"\nsource = "rows.parquet"',
+    })  # fmt: skip
+
+
+def furnish(opened: House) -> None:
+    """Put two releases, a stream and an alert into a house."""
+    opened.ended("ana", "first", SUM | {"by": {"region": ["north", HOSTILE]}, "epsilon": 0.2})
+    tree = {"column": "region", "names": ["town", "region"], "keys": [["all of it"]], "children": [[2]]}
+    opened.ended("ana", "places", COUNT | {"by": {"region": ["north", "south"]}, "places": tree, "epsilon": 0.2})
+    terms: dict[str, Any] = {"change": 1.0, "unit": cdp.User(), "ledger": opened.curator.ledger, "dataset": "meters"}
+    stream = cdp.Stream(cdp.EachPeriod(), horizon=500, epsilon=0.5, delta=1e-7, name="load", max_periods=2, **terms)
+    stream.steps([100.0] * 40)
+    cdp.Alert(above=500.0, max_alerts=2, epsilon=0.2, name="alarm", **terms).step(1e6)
+
+
+furnished_house = house_of(furnished_policy, furnish, scope="module")
 
 
 @dataclass

@@ -13,16 +13,7 @@ from chronodp.engines import WholePrice
 from chronodp.errors import InvalidArgument
 from chronodp.lifetime.asking import ask
 from chronodp.lifetime.shares import life_of, life_sensitivities, takes_of, whole_price, worth_of
-from chronodp.privacy import (
-    Calendar,
-    Claim,
-    User,
-    check_column,
-    check_positive,
-    check_whole,
-    decimal_value,
-    document,
-)
+from chronodp.privacy import Calendar, Claim, User, check_column, check_positive, check_whole, decimal_value, document
 from chronodp.series import Asks, Count, Design, EachPeriod, Life, Measure, Sum, Table
 from chronodp.series.shapes import White
 
@@ -133,13 +124,7 @@ class LifetimeDesign:
             raise AssertionError("people's records have dates")
         calendar = Calendar(asked.calendar.every, start, end, asked.calendar.timezone)
         moved = replace(asked, horizon=len(calendar), calendar=calendar, max_periods=len(calendar))
-        found = ask(
-            base,
-            moved,
-            most=int(share * self.life / self.max_periods),
-            worth=worth_of(base),
-            life=self.life,
-        )
+        found = ask(base, moved, most=int(share * self.life / self.max_periods), worth=worth_of(base), life=self.life)
         asks = Asks(base.table.released, self.calendar.every, base.cost)
         life = replace(self._life(name, late), takes=found.takes, asks=asks)
         design = replace(base, table=moved, noises=found.noises, tuned_for=EachPeriod(), shape=White(), life=life)

@@ -121,14 +121,7 @@ class LifetimePlan(Generic[Opened]):
 
 
 def make_lifetime_plan(
-    table: Table,
-    *,
-    time: str,
-    user: str,
-    epsilon: float,
-    delta: float,
-    max_periods: int,
-    opens: Callable[..., Opened],
+    table: Table, *, time: str, user: str, epsilon: float, delta: float, max_periods: int, opens: Callable[..., Opened]
 ) -> LifetimePlan[Opened]:
     """Return the plan with the least error. Free, and reads no data."""
     check_epsilon(epsilon)

@@ -196,15 +196,7 @@ class LifetimeSeries(KeptSeries, ABC):
 
     @abstractmethod
     def _book(
-        self,
-        data: object,
-        issue: Design,
-        price: WholePrice,
-        tally: Tally,
-        *,
-        salt: str,
-        key: str,
-        progress: Progress,
+        self, data: object, issue: Design, price: WholePrice, tally: Tally, *, salt: str, key: str, progress: Progress
     ) -> tuple[tuple[Quanta, ...], Booked]:
         """Return the exact numbers of a table as far as lives go, and what each person pays. Nobody may see either."""
 

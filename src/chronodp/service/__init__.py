@@ -32,11 +32,7 @@ if TYPE_CHECKING:
         revoke_token as revoke_token,
     )
 
-__all__ = [
-    "Client",
-    "Policy",
-    "read_policy",
-]
+__all__ = ["Client", "Policy", "read_policy"]
 
 if not TYPE_CHECKING:  # what serves and what trains needs libraries that not everyone has
     __getattr__ = late(

@@ -138,12 +138,7 @@ class Client:
         return pandas.DataFrame(self.lines(path, {"who": who}, limit), columns=columns)
 
     def jobs(
-        self,
-        *,
-        dataset: str | None = None,
-        who: str | None = None,
-        state: str | None = None,
-        limit: int | None = 100,
+        self, *, dataset: str | None = None, who: str | None = None, state: str | None = None, limit: int | None = 100
     ) -> pandas.DataFrame:
         """Return what was submitted, newest first: your own, or everyone's for owners and auditors.
 

@@ -116,11 +116,7 @@ class Curator:
         """
         table = plan.design.table
         return self.ledger.check_fits(
-            dataset.name,
-            plan.design.cost,
-            unit=table.claimed,
-            analyst=caller.analyst,
-            dates=table.span,
+            dataset.name, plan.design.cost, unit=table.claimed, analyst=caller.analyst, dates=table.span
         )
 
     def submit(

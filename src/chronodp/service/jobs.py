@@ -178,8 +178,7 @@ class Jobs:
         """Leave a job that could not be carried on to whoever looks next."""
         with self._store.transaction() as transaction:
             transaction.run(
-                "UPDATE service_jobs SET lease = 0 WHERE id = ? AND worker = ? AND state = 'running'",
-                (job.id, worker),
+                "UPDATE service_jobs SET lease = 0 WHERE id = ? AND worker = ? AND state = 'running'", (job.id, worker)
             )
 
     def put_back(self, worker: str, job: Job) -> None:
@@ -219,11 +218,6 @@ class Jobs:
                 f"UPDATE service_jobs SET state = ?, ended = ?, problem = ? WHERE id = ?{guard}",
                 (state, now(), None if problem is None else json.dumps(problem), job.id),
             )
-
-    def check_reachable(self) -> None:
-        """Raise if the database cannot be read."""
-        with self._store.snapshot() as transaction:
-            transaction.run("SELECT 1 FROM service_jobs LIMIT 1")
 
     def counts(self) -> dict[str, int]:
         """Return how many jobs there are in each state."""

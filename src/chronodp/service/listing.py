@@ -48,13 +48,7 @@ def whose(who: str | None) -> str | None:
 
 
 def list_releases(
-    curator: Curator,
-    caller: Caller,
-    datasets: Sequence[Dataset],
-    *,
-    who: str | None,
-    before: Place | None,
-    limit: int,
+    curator: Curator, caller: Caller, datasets: Sequence[Dataset], *, who: str | None, before: Place | None, limit: int
 ) -> list[ListedRelease]:
     """Return the newest releases of many datasets that a caller may see."""
     seen, by, stored = seen_by(caller, datasets), whose(who), curator.ledger.stored

@@ -12,14 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from chronodp.errors import (
-    BudgetExhausted,
-    LedgerUnavailable,
-    NotAllowed,
-    NotFound,
-    ReleaseFailed,
-    RequestConflict,
-)
+from chronodp.errors import BudgetExhausted, LedgerUnavailable, NotAllowed, NotFound, ReleaseFailed, RequestConflict
 from chronodp.owner import owner_told
 from chronodp.privacy import dump
 from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan
@@ -251,11 +244,7 @@ class Runner:
         else:
             paced = resumed(plan, self._pace)
         paced.release(
-            curator.ledger,
-            dataset=job.dataset,
-            request=job.request,
-            analyst=job.analyst,
-            progress=lambda _: None,
+            curator.ledger, dataset=job.dataset, request=job.request, analyst=job.analyst, progress=lambda _: None
         )
 
 

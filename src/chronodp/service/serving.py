@@ -99,11 +99,7 @@ def serve(
 
 
 def run_worker(
-    settings: Settings,
-    policy: Policy,
-    door: socket.socket,
-    tls: tuple[str, str] | None,
-    parent: int | None = None,
+    settings: Settings, policy: Policy, door: socket.socket, tls: tuple[str, str] | None, parent: int | None = None
 ) -> None:
     """Answer until told to stop, or until the process that started this one is gone."""
     from chronodp.service.edge import EdgeServer

@@ -13,10 +13,7 @@ __all__ = ["write_question"]
 
 
 def write_question(
-    table: Table,
-    finds: Mapping[str, Find] | None = None,
-    discover: Discover | None = None,
-    **terms: Unpack[Terms],
+    table: Table, finds: Mapping[str, Find] | None = None, discover: Discover | None = None, **terms: Unpack[Terms]
 ) -> dict[str, Any]:
     """Return the JSON of the question that a table, what is found of its bounds or keys, and its terms stand for."""
     periods = table.periods

@@ -21,18 +21,7 @@ from chronodp.service.sessions import COOKIE
 __all__ = ["mount_page"]
 
 _HERE = Path(__file__).parent
-_VIEWS = (
-    "sign-in",
-    "datasets",
-    "ask",
-    "releases",
-    "release",
-    "budget",
-    "live",
-    "claims",
-    "check",
-    "desk",
-)
+_VIEWS = ("sign-in", "datasets", "ask", "releases", "release", "budget", "live", "claims", "check", "desk")
 
 
 def mount_page(app: FastAPI) -> None:

@@ -51,10 +51,7 @@ class Submission(BaseModel):
 
 
 @router.get(
-    "/datasets",
-    tags=["datasets"],
-    summary="List the datasets you may ask about",
-    responses=refusals_for() | PAGED,
+    "/datasets", tags=["datasets"], summary="List the datasets you may ask about", responses=refusals_for() | PAGED
 )
 def list_datasets(
     request: Request,

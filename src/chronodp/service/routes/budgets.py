@@ -57,11 +57,7 @@ def get_budget(
     "/datasets/{dataset}/history", tags=["budget"], summary="See who spent what", responses=refusals_for(404) | PAGED
 )
 def get_history(
-    request: Request,
-    caller: Anyone,
-    dataset: Named,
-    page: Annotated[Page, Depends(pages(100, 1000))],
-    who: Who = None,
+    request: Request, caller: Anyone, dataset: Named, page: Annotated[Page, Depends(pages(100, 1000))], who: Who = None
 ) -> list[shapes.EntryShape]:
     """Charges, newest first. Where releases are not shared, analysts see of others that they spent, and when.
 
@@ -91,12 +87,7 @@ def get_history(
 
 
 def _charges(
-    curator: Curator,
-    caller: Caller,
-    dataset: Dataset,
-    who: str | None,
-    before: tuple[int, int, int] | None,
-    limit: int,
+    curator: Curator, caller: Caller, dataset: Dataset, who: str | None, before: tuple[int, int, int] | None, limit: int
 ) -> list[Entry]:
     """Return the newest charges to the whole, of everyone or of someone whose they may be known to be."""
     seen, by = seen_by(caller, [dataset]), whose(who)

@@ -22,10 +22,7 @@ router = APIRouter()
 
 
 @router.get(
-    "/publications",
-    tags=["desk"],
-    summary="See what was published about whom",
-    responses=refusals_for(404) | PAGED,
+    "/publications", tags=["desk"], summary="See what was published about whom", responses=refusals_for(404) | PAGED
 )
 def list_publications(
     request: Request, caller: Inspector, page: ShortPage, dataset: OfDataset = None, who: Who = None

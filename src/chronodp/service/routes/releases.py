@@ -89,10 +89,7 @@ def list_releases_of(
 
 
 @router.get(
-    "/releases",
-    tags=["releases"],
-    summary="List releases of all datasets",
-    responses=refusals_for(404) | PAGED,
+    "/releases", tags=["releases"], summary="List releases of all datasets", responses=refusals_for(404) | PAGED
 )
 def list_all_releases(
     request: Request, caller: Anyone, page: ShortPage, dataset: OfDataset = None, who: Who = None
