@@ -44,7 +44,7 @@ from chronodp.errors import (
     UnitMismatch,
     UnknownDocument,
 )
-from chronodp.privacy import AssumedCost, PureCost, Window, dump, load
+from chronodp.privacy import AssumedCost, Window, dump, load
 from chronodp.randomness import Entropy, seeded
 from tests import forkserver
 from tests.conftest import Trials
@@ -304,7 +304,3 @@ def test_killed_anywhere_no_period_is_released_twice_and_none_unpaid(tmp_path: P
         assert released[int(period)] == (None if value == "None" else [float(value)])
     assert released[:2] == [None, None]
     assert all(math.isfinite(value[0]) for value in released[2:])
-
-
-def test_the_cost_is_what_a_ledger_can_price() -> None:
-    assert isinstance(design_fran(two(0.75), query=Mean(), ages=1, epsilon=(0.5, 1.0)).cost, PureCost)

@@ -23,17 +23,13 @@ from chronodp.correlated import (
 )
 from chronodp.correlated.bounds import aged_distances, from_distance
 from chronodp.correlated.joint import JointChain
-from chronodp.correlated.leakage_model import Released
 from chronodp.correlated.query import QueryTable, tabulate
 from chronodp.correlated.tuning import (
-    Freshness,
     certified_leakage,
     freshness,
     screen,
     segment,
     share_over_time,
-    stacked_covariance,
-    stacked_law,
     tune,
     tune_affine,
     tune_each,
@@ -126,18 +122,6 @@ def test_three_ways_to_second_moments_agree(monkeypatch: pytest.MonkeyPatch) -> 
         assert guessed.variance == pytest.approx(listed.variance, rel=0.3, abs=1e-9)
 
 
-def test_stacked_laws_are_margins_of_the_joint_one() -> None:
-    case = draw(np.random.default_rng(9), most=3)
-    joint = JointChain(case.model)
-    s, m = case.model.sequences, case.model.states
-    weight = joint.stationary
-    margins = np.array([[weight[joint.snapshots[:, j] == u].sum() for u in range(m)] for j in range(s)])
-    assert stacked_law(case.model) == pytest.approx(margins, abs=1e-12)
-    flags = np.concatenate([(joint.snapshots[:, j, None] == np.arange(m)) for j in range(s)], axis=1).astype(float)
-    centred = flags - weight @ flags
-    assert stacked_covariance(case.model) == pytest.approx((centred * weight[:, None]).T @ centred, abs=1e-12)
-
-
 @pytest.mark.slow
 def test_an_age_for_each_sequence_is_never_worse_than_one_for_all() -> None:
     model = CouplingMarkovChain([[0.9, 0.1], [0.1, 0.9]], [[0.9, 0.1, 0.0], [0.1, 0.6, 0.3], [0.0, 0.3, 0.7]])
@@ -210,13 +194,3 @@ def test_screening_accepts_by_the_cheap_bound_and_never_rejects_by_it() -> None:
         assert one.kept == (truth <= 0.2)
         assert one.certified >= truth
     assert {one.certified_by for one in found} == {"one step", "exact"}
-
-
-@pytest.mark.slow
-def test_freshness_of_a_large_model_is_simulated() -> None:
-    wide = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], np.eye(300))
-    found = freshness(wide, query=Maximum(), ages=2)
-    assert isinstance(found, Freshness)
-    assert found.estimated
-    released = Released(tabulate(Mean(), 300, 2), np.full(300, 2), 1.0)
-    assert LeakageModel(wide).certify(released, "knows_others")[0] < 0.16

@@ -42,18 +42,6 @@ def test_the_recurrent_network_is_torchs() -> None:
         assert torch.allclose(ours(series), expected, atol=1e-6)
 
 
-def test_the_convolution_sees_no_future_and_as_far_back_as_stated() -> None:
-    network = ConvolutionNetwork(2, 4, 2, 3, 1)  # looks (3 - 1) (1 + 2) = 6 periods back
-    with torch.no_grad():
-        for part in network.parameters():
-            part.abs_()  # so that no unit is off
-    series = torch.ones(1, 12, 2, requires_grad=True)
-    network(series).sum().backward()
-    assert series.grad is not None
-    reached = series.grad[0].abs().sum(1) > 0
-    assert reached.tolist() == [False] * 5 + [True] * 7
-
-
 def test_the_convolution_is_torchs() -> None:
     """Of all periods, though it computes those alone that the answer needs."""
     layers: int
@@ -108,24 +96,6 @@ def test_no_bit_of_a_gradient_depends_on_the_others(architecture: Architecture) 
         some = np.flatnonzero(chance.random(150) < 0.3)
         found = np.concatenate(list(gradients.rows(at, inputs[some], wanted[some])))
         assert np.array_equal(found, everybody[some])
-
-
-def test_where_rows_do_not_stand_alone_people_go_one_by_one() -> None:
-    class Telling(nn.Module):
-        """Adds to each person what all of them have in common."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.answer = nn.Linear(24, 1)
-            self.calls = 0
-
-        def forward(self, series: torch.Tensor) -> torch.Tensor:
-            self.calls += 1  # a network whose bits change from call to call stands for kernels that do
-            answer: torch.Tensor = self.answer(series.flatten(-2)) * (1 + 1e-4 * self.calls)
-            return answer
-
-    assert PersonGradients(Telling(), Risk(), (6, 4)).together == 1
-    assert PersonGradients(design().build(), Risk(), (6, 4)).together > 1
 
 
 def test_layers_that_cannot_be_handled_are_named() -> None:

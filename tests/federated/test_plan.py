@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import chronodp as cdp
@@ -12,9 +14,10 @@ from chronodp.accounting import pld, renyi
 from chronodp.errors import BudgetExhausted, InvalidArgument
 from chronodp.federated.budgeting import check_budget, check_people, ledger_epsilon, noise_for
 from chronodp.federated.models import ModelDesign
-from chronodp.federated.training import TrainingPlan, plan_training
+from chronodp.federated.training import TrainingPlan, plan_training, read_people, read_plan
 from chronodp.privacy import RepeatedCost, SampledGaussianCost, SequenceCost, User, dump, load
 from tests.cases import case
+from tests.cli.clinics import MODEL, TOP
 from tests.federated.people import design, make_plan, open_ledger
 
 
@@ -63,20 +66,6 @@ def test_a_budget_of_the_stated_size_pays_for_all_rounds_and_no_more(tmp_path: P
             ledger.spend("north", plan.round_cost, unit=User())
         with pytest.raises(BudgetExhausted):
             ledger.spend("north", plan.round_cost, unit=User())
-
-
-def test_restarts_count_the_same_total(tmp_path: Path) -> None:
-    plan = make_plan(rounds=4)
-    spent = []
-    for name, restarts in (("together", 1), ("apart", 4)):
-        for part in range(restarts):
-            with cdp.Ledger(tmp_path / f"{name}.db") as ledger:
-                ledger.open("north", unit=User(), epsilon=plan.ledger_epsilon, delta=plan.delta, rule="renyi")
-                for _ in range(plan.rounds // restarts):
-                    ledger.spend("north", plan.round_cost, unit=User(), purpose=f"part {part}")
-        with cdp.Ledger(tmp_path / f"{name}.db") as ledger:
-            spent.append([part.spent for part in ledger.status("north").sums])
-    assert spent[0] == spent[1]
 
 
 def test_other_rules_and_large_deltas_are_refused_with_the_reason(tmp_path: Path) -> None:
@@ -139,3 +128,29 @@ def test_a_plan_has_a_json_form_and_a_task() -> None:
     certificate = plan.certificate(seeded=False)
     assert certificate.claim.cost == plan.cost
     assert certificate.guarantee.epsilon == plan.epsilon
+
+
+HEADER = "patient,hour,pulse,temperature,label"
+PATIENTS = ("01", "1", "x, y")
+
+
+@pytest.mark.slow
+def test_rows_of_others_leave_a_person_as_they_are(tmp_path: Path) -> None:
+    clock: str
+    odd: str
+    for clock in ["{}", "2026-01-{:02d}"]:
+        for odd in ["", "z,3,70", "z,3,70,36.5,1,8,9", 'z,"3",many,36.5,0', "#"]:
+            folder = Path(tempfile.mkdtemp(dir=tmp_path))
+            with case(clock, odd):
+                plan, table = folder / "people.toml", folder / "north.csv"
+                plan.write_text(f'{TOP}{MODEL}[holders.north]\ndata = "north.csv"\npeople = 50\n', encoding="utf-8")
+                rows = [
+                    f'"{patient}",{clock.format(hour)},{60 + 10 * place + hour},36.5,{place % 2}'
+                    for place, patient in enumerate(PATIENTS)
+                    for hour in reversed(range(1, 13))
+                ]
+                table.write_text("\n".join([HEADER, odd, *rows]), encoding="utf-8")
+                people = read_people(read_plan(plan), table)
+                for place in range(len(PATIENTS)):
+                    np.testing.assert_array_equal(people.values[place, :, 0], 60 + 10 * place + np.arange(1, 13))
+                np.testing.assert_array_equal(people.targets[: len(PATIENTS)], [0, 1, 0])

@@ -71,12 +71,7 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
 def test_beyond_the_threshold_a_run_aborts() -> None:
     for way in ("plain", "secure"):
         with pytest.raises(TooFewHolders, match=r"2 .*holders answered"):
-            Federation(
-                toys(),
-                TASK,
-                aggregation=way,
-                drop=lambda _, name: Phase.MASK if name > "h1" else None,
-            ).run()
+            Federation(toys(), TASK, aggregation=way, drop=lambda _, name: Phase.MASK if name > "h1" else None).run()
 
 
 class Broken(Toy):

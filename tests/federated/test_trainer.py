@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +11,18 @@ import pytest
 from torch import nn
 
 import chronodp as cdp
-from chronodp.errors import BudgetExhausted, InvalidArgument, StreamConflict
+from chronodp.errors import InvalidArgument, StreamConflict
 from chronodp.federated import Federation, Holder
+from chronodp.federated.choosing import choose_model
+from chronodp.federated.forecasts import choose_band, forecast, worst_errors
 from chronodp.federated.models import Architecture, Convolution, Recurrent
 from chronodp.federated.training import Trainer, area_under_curve, losses_of_people, predict
 from chronodp.federated.training.clipping import whole_rows
 from chronodp.federated.training.gradients import PersonGradients
+from chronodp.privacy import BoundedRangeCost, PureCost
 from chronodp.randomness import seeded
+from tests import forkserver
+from tests.conftest import Trials
 from tests.federated.people import design, make_people, make_plan, make_trainer, open_ledger
 
 
@@ -32,7 +39,7 @@ def test_a_round_is_paid_once_and_repeated_as_stored(tmp_path: Path) -> None:
         assert not np.array_equal(first, second)
         assert [entry.purpose for entry in ledger.history("north")] == ["trial/north/round 2", "trial/north/round 1"]
     with cdp.Ledger(tmp_path / "budget.db") as ledger:  # a new process with other noise, and even other data
-        again = make_trainer(plan, ledger, count=61)
+        again = make_trainer(plan, ledger, people=make_people(61))
         assert np.array_equal(again.update(1, start), first)
         assert len(ledger.history("north")) == 2
 
@@ -48,20 +55,6 @@ def test_another_model_under_the_same_round_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StreamConflict, match="another plan"):
             make_trainer(make_plan(learning_rate=0.5), ledger).update(1, start)
         assert len(ledger.history("north")) == 1
-
-
-def test_training_stops_at_the_budget(tmp_path: Path) -> None:
-    plan = make_plan(rounds=3)
-    start = plan.model.first_parameters()
-    with cdp.Ledger(tmp_path / "budget.db") as ledger:
-        less = make_plan(rounds=2).ledger_epsilon
-        ledger.open("north", unit=cdp.User(), epsilon=less, delta=plan.delta, rule="renyi")
-        holder = make_trainer(plan, ledger)
-        holder.update(1, start)
-        holder.update(2, start)
-        with pytest.raises(BudgetExhausted, match=r"spent .*; this needs .* at most .* fits"):
-            holder.update(3, start)
-        assert len(ledger.history("north")) == 2
 
 
 def test_an_update_is_what_the_steps_say(tmp_path: Path) -> None:
@@ -87,7 +80,7 @@ def test_only_the_declared_number_of_people_scales(tmp_path: Path) -> None:
     """With nobody there, an update is noise of the declared scale: no division by an empty sample."""
     plan = make_plan(local_steps=1)
     with open_ledger(tmp_path, plan, "north") as ledger:
-        holder = make_trainer(plan, ledger, entropy=seeded(1), count=0)
+        holder = make_trainer(plan, ledger, people=make_people(0), entropy=seeded(1))
         update = holder.update(1, plan.model.first_parameters())
     noise = seeded(1)
     noise.coins(1, 2, 0)
@@ -101,23 +94,11 @@ def test_a_run_that_stops_goes_on_with_the_same_bits(tmp_path: Path, architectur
     """Also where groups have other sizes: they change how long a step takes, and no bit of it."""
     plan = make_plan(design(architecture))
     start = plan.model.first_parameters()
-    values, targets = make_people(60)
     with open_ledger(tmp_path, plan, "whole", "parts") as ledger:
 
         def holder(dataset: str, sizes: str, seed: int) -> Trainer:
-            return Trainer(
-                plan,
-                values,
-                targets,
-                people=60,
-                all_people=60,
-                ledger=ledger,
-                dataset=dataset,
-                name=dataset,
-                run="trial",
-                entropy=seeded(seed),
-                group_sizes=sizes,
-            )
+            people = make_people(60)
+            return make_trainer(plan, ledger, dataset, people=people, entropy=seeded(seed), group_sizes=sizes)
 
         whole = [holder("whole", "one", number).update(number, start) for number in (1, 2, 3)]
         for number in (1, 2, 3):  # a process of its own each
@@ -175,9 +156,7 @@ def test_missing_and_absurd_values_are_no_reason_to_stop(tmp_path: Path) -> None
     values[:20], values[20, 0], targets[5] = np.nan, np.inf, np.nan
     values[21] = 1e300
     with open_ledger(tmp_path, plan, "north") as ledger:
-        holder = Trainer(
-            plan, values, targets, people=60, all_people=60, ledger=ledger, dataset="north", name="north", run="absurd"
-        )
+        holder = make_trainer(plan, ledger, people=(values, targets))
         assert np.isfinite(holder.update(1, plan.model.first_parameters())).all()
 
 
@@ -219,20 +198,8 @@ def test_bad_holders_are_refused_before_anything_is_spent(tmp_path: Path) -> Non
 def test_a_network_of_ones_own_trains(tmp_path: Path) -> None:
     plan = make_plan()
     network = nn.Sequential(nn.Flatten(-2), nn.Linear(24, 5), nn.LayerNorm(5), nn.Tanh(), nn.Linear(5, 1))
-    values, targets = make_people(60)
     with open_ledger(tmp_path, plan, "north") as ledger:
-        holder = Trainer(
-            plan,
-            values,
-            targets,
-            people=60,
-            all_people=60,
-            ledger=ledger,
-            dataset="north",
-            name="north",
-            run="own",
-            network=network,
-        )
+        holder = make_trainer(plan, ledger, network=network)
         start = plan.model.first_parameters(network)
         assert holder.task.size == len(start) != make_trainer(plan, ledger).task.size
         assert holder.update(1, start).any()
@@ -249,3 +216,92 @@ def test_a_holder_alone_trains_with_nobody_to_hide_from(tmp_path: Path) -> None:
         grid = plan.update_clip / (2**31 - 1)
         assert np.abs(made[0].parameters - start - holder.update(1, start)).max() < grid + 1e-6
         assert [one.survivors for one in made] == [("north",)] * plan.rounds
+
+
+@pytest.mark.kill
+@pytest.mark.parametrize("point", ["stream written", "stream committed", "step written", "step committed"])
+def test_each_round_is_paid_once_and_told_with_one_value(point: str, tmp_path: Path, trials: Trials) -> None:
+    rounds, told = make_plan().rounds, dict[str, set[str]]()
+    for number in range(trials(20, least=1)):
+        victim = forkserver.start("-m", "tests.federated.victim", str(tmp_path), point, str(1 + number % 2))
+        died = victim.wait(120.0)
+        victim.close()
+        with cdp.Ledger(tmp_path / "budget.db") as ledger:
+            charges = len(ledger.history("north"))
+        file = tmp_path / "told.txt"
+        told.clear()
+        for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
+            round_number, digest = line.split()
+            told.setdefault(round_number, set()).add(digest)
+        assert all(len(values) == 1 for values in told.values())
+        assert len(told) <= charges <= rounds
+        if died == 0:
+            break
+        assert died == -signal.SIGKILL
+    plan = make_plan()
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("north", unit=cdp.User(), epsilon=plan.ledger_epsilon, delta=plan.delta, rule="renyi")
+        holder = make_trainer(plan, ledger)
+        for number in range(1, rounds + 1):
+            found = hashlib.sha256(holder.update(number, plan.model.first_parameters()).tobytes()).hexdigest()
+            assert told.get(str(number), {found}) == {found}
+        assert len(ledger.history("north")) == rounds
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> cdp.Ledger:
+    made = cdp.Ledger(tmp_path / "budget.db")
+    made.open("held out", unit=cdp.User(), epsilon=10.0)
+    return made
+
+
+def test_people_vote_for_the_model_that_serves_them(ledger: cdp.Ledger) -> None:
+    chance = np.random.default_rng(1)
+    losses = {"linear": chance.random(400) + 0.3, "recurrent": chance.random(400), "nothing": np.full(400, np.inf)}
+    made = choose_model(losses, epsilon=1.0, ledger=ledger, dataset="held out", request="which")
+    assert made.winner == "recurrent"
+    assert ledger.history("held out")[0].cost == PureCost(1.0)
+    with pytest.raises(InvalidArgument, match="losses"):
+        choose_model(losses | {"other": np.zeros(3)}, epsilon=1.0, ledger=ledger, dataset="held out", request="two")
+    ledger.close_connection()
+
+
+def test_a_band_holds_the_stated_share_of_people(ledger: cdp.Ledger) -> None:
+    errors = np.random.default_rng(1).exponential(10.0, 5000)
+    for number in range(5):
+        band = choose_band(
+            errors,
+            largest=100.0,
+            people=5000,
+            epsilon=0.5,
+            level=0.9,
+            ledger=ledger,
+            dataset="held out",
+            request=f"band {number}",
+            entropy=seeded(number),
+        )
+        assert 0.9 <= np.mean(errors <= band.margin) < 0.95
+        assert band.choice.certificate.claim.cost == BoundedRangeCost(0.5)
+    with pytest.raises(InvalidArgument, match="people must be enough"):
+        choose_band(errors, largest=100.0, people=20, epsilon=0.1, ledger=ledger, dataset="held out", request="few")
+    with pytest.raises(InvalidArgument, match="errors"):
+        choose_band([[1.0]], largest=1.0, people=900, epsilon=1.0, ledger=ledger, dataset="held out", request="bad")
+    ledger.close_connection()
+
+
+def test_forecasts_come_with_their_band(ledger: cdp.Ledger) -> None:
+    model = design(horizon=3)
+    values = np.random.default_rng(1).uniform(60, 100, (40, 6, 2))
+    targets = np.full((40, 3), 80.0)
+    targets[0] = np.nan
+    at = model.first_parameters()
+    errors = worst_errors(model, at, values, targets)
+    assert np.isnan(errors[0])
+    assert not np.isnan(errors[1:]).any()
+    band = choose_band(errors, largest=120.0, people=4000, epsilon=5.0, ledger=ledger, dataset="held out", request="b")
+    middle, lower, upper = forecast(model, at, values, band)
+    assert middle.shape == (40, 3)
+    assert upper - lower == pytest.approx(2 * band.margin)
+    with pytest.raises(InvalidArgument, match="forecasts"):
+        forecast(design(), at, values, band)
+    ledger.close_connection()

@@ -105,25 +105,6 @@ def test_nobody_changes_what_another_adds() -> None:
         assert np.array_equal(together, base + alone)
 
 
-@pytest.mark.slow
-def test_order_and_batches_of_arrival_change_nothing(trials: Trials) -> None:
-    limits = replace(SUMS, groups=("a", "b", "c"), max_groups=2, ids=True)
-    rows = [
-        ("ann", (0, 0, 2.0, 0, "x")),
-        ("ann", (0, 0, 3.0, 0, "x")),
-        ("ann", (0, 0, 1.0, 1, "x")),
-        ("ann", (0, 0, 1.0, 2, "y")),
-        ("bo", (0, 1, 1.0, 1, "x")),
-        ("ann", (1, 2, 5.0, 1, "z")),
-    ]
-    first = totals(limits, rows)
-    assert sum(map(sum, first)) > 0
-    early, last = rows[:5], rows[5:]  # stages come one after the other
-    for order in trials.some([*itertools.permutations(early)], 7):
-        for singly in (False, True):
-            assert totals(limits, [*order, *last], singly=singly) == first
-
-
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 @pytest.mark.slow
 def test_a_user_stays_within_change_and_windows(relation: str) -> None:

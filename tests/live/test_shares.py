@@ -55,13 +55,7 @@ class Cluster:
 def closer_of(folder: Path, case: Case, ledger: Any, rows: list[Any]) -> tuple[Closer, State]:
     state = State(folder / "shares.db", keys=ledger.keys, name=NAME)
     releases = Releases(
-        case.limits,
-        case.streams(ledger),
-        state=state,
-        level=0.95,
-        sinks=(),
-        progress=Progress(),
-        tell=rows.extend,
+        case.limits, case.streams(ledger), state=state, level=0.95, sinks=(), progress=Progress(), tell=rows.extend
     )
     return Closer(case.limits, releases=releases, state=state, key=KEY, reached=lambda _: None), state
 

@@ -310,10 +310,6 @@ def test_every_mechanism_keeps_its_contract() -> None:
 def test_numbers_of_numpy_make_plans_like_others() -> None:
     one: Any = np.float32(1.0)
     whole: Any = np.int64(4)
-    for mechanism in (
-        OptimizedUnary(1.0, whole),
-        SymmetricUnary(one, whole),
-        OneBit(1.0, (whole, whole + 2)),
-    ):
+    for mechanism in (OptimizedUnary(1.0, whole), SymmetricUnary(one, whole), OneBit(1.0, (whole, whole + 2))):
         assert json.dumps(LocalPlan("asked", mechanism, Slots(np.int64(5), np.int64(2))).compiled)  # type: ignore[arg-type]
     assert json.dumps(LocalPlan("asked", LocalHashing(1.0, np.int64(40)), Fresh(3)).compiled)  # type: ignore[arg-type]
