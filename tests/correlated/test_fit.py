@@ -215,8 +215,6 @@ def test_models_survive_being_written_down(tmp_path: Path) -> None:
 
 
 def test_edges_join_sequences_that_are_there() -> None:
-    text: str
-    said: str
     for text, said in [
         ('{"sequences": 1e999, "edges": [[0, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "not a JSON document"),
         ('{"sequences": 1.5, "edges": [[0, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "sequences must be a whole"),
@@ -235,7 +233,6 @@ EVEN = [[0.5, 0.5], [0.5, 0.5]]
 def test_models_that_are_none() -> None:
     transitions: object
     coupling: object
-    said: str
     for transitions, coupling, said in [
         ([[0.7, 0.4], [0.2, 0.6]], EVEN, "as all columns do"),
         ([[0.7, 0.4], [0.2, 0.6]], EVEN, r"transitions\[:, 0\] must be a column that sums to one.*got 0\.8999"),

@@ -191,7 +191,6 @@ QUERIES: list[Query] = [
 
 
 def test_the_sensitivity_of_k_is_the_largest_change_of_all() -> None:
-    query: Query
     for query in QUERIES:
         with case(query):
             snapshots = np.array(list(itertools.product(range(3), repeat=3)))

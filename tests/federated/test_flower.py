@@ -17,8 +17,7 @@ from chronodp.errors import InvalidArgument, MissingExtra
 from chronodp.federated import Federation, Task
 from chronodp.federated.aggregation import Phase
 from tests.cases import raising
-from tests.federated.crowd import Toy
-from tests.federated.places import Places
+from tests.federated.crowd import Places, Toy
 
 TASK = Task(rounds=4, size=300, model="toy 1", clip=4.0, bits=64)
 NAMES = ("h0", "h1", "h2")

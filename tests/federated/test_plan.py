@@ -85,7 +85,6 @@ def test_other_rules_and_large_deltas_are_refused_with_the_reason(tmp_path: Path
 
 def test_bad_plans_are_refused() -> None:
     changes: Any
-    named: str
     for changes, named in [
         ({"delta": 0.1}, "delta"),
         ({"batch": 100}, "batch"),
@@ -136,8 +135,6 @@ PATIENTS = ("01", "1", "x, y")
 
 @pytest.mark.slow
 def test_rows_of_others_leave_a_person_as_they_are(tmp_path: Path) -> None:
-    clock: str
-    odd: str
     for clock in ["{}", "2026-01-{:02d}"]:
         for odd in ["", "z,3,70", "z,3,70,36.5,1,8,9", 'z,"3",many,36.5,0', "#"]:
             folder = Path(tempfile.mkdtemp(dir=tmp_path))

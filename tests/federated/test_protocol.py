@@ -25,8 +25,7 @@ from chronodp.federated.protocol import Coordinator, Participant, TrainingRun
 from chronodp.federated.training import Trainer, make_trainer, read_plan
 from tests.cli.clinics import MODEL, TOP, write_clinic
 from tests.conftest import Trials
-from tests.federated.crowd import Toy
-from tests.federated.places import NAMES, TASK, Places
+from tests.federated.crowd import NAMES, TASK, Places, Toy
 
 
 @pytest.fixture

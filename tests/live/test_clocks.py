@@ -28,6 +28,13 @@ AHEAD = (
 )
 
 
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    made = Bench(tmp_path, COUNTS)
+    made.path.touch()
+    return made
+
+
 def drive(bench: Bench, *moves: Callable[[], object], believe: bool = False) -> Live:
     """Run one process; do each move, and let the stream go round three times after each."""
     live, state, ledger = bench.start()
@@ -67,9 +74,7 @@ def be_wrong(bench: Bench, seconds: int) -> Callable[[], None]:
     return move
 
 
-def test_a_clock_that_is_ten_minutes_ahead_for_a_while_closes_nothing_before_its_time(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_a_clock_that_is_ten_minutes_ahead_for_a_while_closes_nothing_before_its_time(bench: Bench) -> None:
     live = drive(
         bench,
         pass_seconds(bench, 3),
@@ -86,9 +91,7 @@ def test_a_clock_that_is_ten_minutes_ahead_for_a_while_closes_nothing_before_its
 
 
 @pytest.mark.slow
-def test_a_clock_that_stays_ahead_is_believed_after_as_long_as_it_jumped(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_a_clock_that_stays_ahead_is_believed_after_as_long_as_it_jumped(bench: Bench) -> None:
     seen: list[tuple[int, bool]] = []
     live = drive(
         bench,
@@ -105,9 +108,7 @@ def test_a_clock_that_stays_ahead_is_believed_after_as_long_as_it_jumped(tmp_pat
     assert [window for window, total in enumerate(bench.totals()) if total] == [600]
 
 
-def test_the_owner_may_say_that_the_clock_is_right(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_the_owner_may_say_that_the_clock_is_right(bench: Bench) -> None:
     assert drive(bench, be_wrong(bench, 600)).progress.next_window == 0
     assert drive(bench).progress.next_window == 0  # a restart is no answer
     live = drive(bench, believe=True)
@@ -116,20 +117,8 @@ def test_the_owner_may_say_that_the_clock_is_right(tmp_path: Path) -> None:
     assert drive(bench, be_wrong(bench, 0)).progress.next_window == 599
 
 
-def test_a_long_stop_is_no_jump(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
-    drive(bench, pass_seconds(bench, 3))
-    pass_seconds(bench, 600)()
-    live = drive(bench)
-    assert live.progress.next_window == 602
-    assert not bench.said
-
-
 @pytest.mark.slow
-def test_a_machine_that_started_anew_is_believed_unless_its_clock_was_doubted(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_a_machine_that_started_anew_is_believed_unless_its_clock_was_doubted(bench: Bench) -> None:
     drive(bench)
     bench.clock = Started("the second", bench.clock.moment + 100 * SECOND)
     assert drive(bench).progress.next_window == 99
@@ -140,9 +129,7 @@ def test_a_machine_that_started_anew_is_believed_unless_its_clock_was_doubted(tm
     assert drive(bench, pass_seconds(bench, 1)).progress.next_window == 1300
 
 
-def test_a_clock_that_went_back_is_told_and_closes_nothing_twice(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_a_clock_that_went_back_is_told_and_closes_nothing_twice(bench: Bench) -> None:
     live = drive(bench, pass_seconds(bench, 100), be_wrong(bench, -60), pass_seconds(bench, 30), be_wrong(bench, 0))
     assert live.progress.next_window == 129
     assert [row["window"] for row in bench.rows] == list(range(129))

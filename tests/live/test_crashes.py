@@ -22,8 +22,8 @@ from tests import forkserver
 from tests.conftest import Trials
 from tests.live.brokers import kafka_cluster
 from tests.live.examples import at
-from tests.live.people_victim import prepare, run
 from tests.live.victim import limits_of
+from tests.live.victims import prepare_people, run_people
 
 POINTS = (
     "counted",
@@ -125,7 +125,7 @@ def check_people(folder: Path, totals: list[int]) -> None:
         rows = list(csv.DictReader(file))
     assert [(int(row["window"]), round(float(row["value"]))) for row in rows] == list(enumerate(totals))
     with Ledger(folder / "budget.db") as ledger:
-        assert [entry.purpose for entry in ledger.history("visits")] == ["people"]
+        assert [entry.purpose for entry in ledger.history("web")] == ["people"]
     told = {float(row["value"]) for row in rows}
     for line in (folder / "told.txt").read_text(encoding="utf-8").splitlines():
         assert json.loads(line)[0]["value"] in told  # what was told before a kill has the noise that is on disk
@@ -133,9 +133,9 @@ def check_people(folder: Path, totals: list[int]) -> None:
 
 @pytest.mark.slow
 def test_people_count_in_their_first_windows_over_restarts(tmp_path: Path) -> None:
-    totals = prepare(tmp_path)
+    totals = prepare_people(tmp_path)
     for until in (1, 2, 5, 6, 11, 20, 21, 30):
-        run(tmp_path, lambda _: None, until=until)
+        run_people(tmp_path, lambda _: None, until=until)
     check_people(tmp_path, totals)
     with closing(sqlite3.connect(tmp_path / "live.db")) as database:
         assert database.execute("SELECT count(*) FROM people").fetchone() == (1,)  # everything was written at times
@@ -143,13 +143,13 @@ def test_people_count_in_their_first_windows_over_restarts(tmp_path: Path) -> No
 
 @pytest.mark.kill
 def test_people_count_in_their_first_windows_whatever_dies(tmp_path: Path, trials: Trials) -> None:
-    totals = prepare(tmp_path)
+    totals = prepare_people(tmp_path)
     chance = random.Random(6)
     points = (*POINTS, "people written")
     for number in range(trials(60, least=len(points))):
         point = points[number % len(points)]
-        died = forkserver.run("-m", "tests.live.people_victim", str(tmp_path), point, str(chance.randint(1, 2)))
+        died = forkserver.run("-m", "tests.live.victims", "people", str(tmp_path), point, str(chance.randint(1, 2)))
         assert died.returncode in (-signal.SIGKILL, 0), died.stderr
-    last = forkserver.run("-m", "tests.live.people_victim", str(tmp_path), "", "0")
+    last = forkserver.run("-m", "tests.live.victims", "people", str(tmp_path), "", "0")
     assert last.returncode == 0, last.stderr
     check_people(tmp_path, totals)

@@ -20,8 +20,8 @@ from chronodp.live.window_keys import WindowKeys
 from chronodp.live.window_totals import Part
 from tests import forkserver
 from tests.conftest import Trials
-from tests.live.key_victim import LIMITS, prepare, run
 from tests.live.test_crashes import POINTS
+from tests.live.victims import KEYS, prepare_keys, run_keys
 
 HOURS = Windows("1h", "2026-01-01", count=48)
 
@@ -29,8 +29,8 @@ HOURS = Windows("1h", "2026-01-01", count=48)
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("unbroken")
-    prepare(folder)
-    figures = run(folder, lambda _: None).progress.owner
+    prepare_keys(folder)
+    figures = run_keys(folder, lambda _: None).progress.owner
     assert (figures.counted, figures.elsewhere, figures.malformed) == (24 * 120, 24, 1)
     return folder
 
@@ -45,7 +45,7 @@ def test_keys_are_told_at_looks_with_their_past(unbroken: Path) -> None:
     assert list(rows[0]) == ["window", "time", "group", "until", "value", "lower", "upper"]
     looks = [2, 5, 8, 11, 14, 17, 20, 23]
     assert {int(row["window"]) for row in rows} <= set(looks)
-    labels = {LIMITS.windows.label(look): look for look in looks}
+    labels = {KEYS.windows.label(look): look for look in looks}
     told: dict[str, int] = {}
     for row in rows:
         window, until = int(row["window"]), labels[row["until"]]
@@ -65,9 +65,9 @@ def test_keys_are_told_at_looks_with_their_past(unbroken: Path) -> None:
 
 @pytest.mark.slow
 def test_a_restarted_stream_tells_the_same(unbroken: Path, tmp_path: Path) -> None:
-    prepare(tmp_path)
+    prepare_keys(tmp_path)
     for until in (1, 2, 7, 8, 9, 20, 24, 24):
-        run(tmp_path, lambda _: None, until=until)
+        run_keys(tmp_path, lambda _: None, until=until)
     assert (tmp_path / "out.csv").read_bytes() == (unbroken / "out.csv").read_bytes()
     assert (tmp_path / "told.txt").read_bytes() == (unbroken / "told.txt").read_bytes()
 
@@ -76,13 +76,13 @@ def test_a_restarted_stream_tells_the_same(unbroken: Path, tmp_path: Path) -> No
 def test_a_killed_stream_tells_the_same_keys_in_the_same_windows(
     unbroken: Path, tmp_path: Path, trials: Trials
 ) -> None:
-    prepare(tmp_path)
+    prepare_keys(tmp_path)
     chance = random.Random(4)
     for number in range(trials(60, least=len(POINTS))):
         point = POINTS[number % len(POINTS)]
-        died = forkserver.run("-m", "tests.live.key_victim", str(tmp_path), point, str(chance.randint(1, 2)))
+        died = forkserver.run("-m", "tests.live.victims", "keys", str(tmp_path), point, str(chance.randint(1, 2)))
         assert died.returncode in (-signal.SIGKILL, 0), died.stderr
-    last = forkserver.run("-m", "tests.live.key_victim", str(tmp_path), "", "0")
+    last = forkserver.run("-m", "tests.live.victims", "keys", str(tmp_path), "", "0")
     assert last.returncode == 0, last.stderr
     assert (tmp_path / "out.csv").read_bytes() == (unbroken / "out.csv").read_bytes()
     announced = (tmp_path / "told.txt").read_text(encoding="utf-8").splitlines()
@@ -92,14 +92,13 @@ def test_a_killed_stream_tells_the_same_keys_in_the_same_windows(
 
 def test_nothing_public_depends_on_what_was_not_told(unbroken: Path, tmp_path: Path) -> None:
     """Keys that are not told change no public figure: their number is private."""
-    prepare(tmp_path)
+    prepare_keys(tmp_path)
     extra = [
-        {"at": LIMITS.windows.begins(3) / 1e6, "who": f"new {number}", "page": f"/rare/{number}"}
-        for number in range(300)
+        {"at": KEYS.windows.begins(3) / 1e6, "who": f"new {number}", "page": f"/rare/{number}"} for number in range(300)
     ]
     with (tmp_path / "in.jsonl").open("a", encoding="utf-8") as file:
         file.writelines(json.dumps(record) + "\n" for record in extra)
-    live = run(tmp_path, lambda _: None)
+    live = run_keys(tmp_path, lambda _: None)
     progress: dict[str, Any] = {
         name: getattr(live.progress, name) for name in ("closed", "releases", "alerts", "share")
     }
@@ -162,13 +161,13 @@ def test_limits_that_are_not_argued_are_refused() -> None:
         KeyLimits(Window(3, every="1h"), HOURS)
     with pytest.raises(InvalidArgument, match=r"every.*none lies across borders"):
         KeyLimits(day, Windows("7h", "2026-01-01", count=48), max_groups=2)
-    terms = json.loads(terms_of(LIMITS, dataset="web"))
+    terms = json.loads(terms_of(KEYS, dataset="web"))
     assert (terms["max_keys"], terms["looks"], terms["dataset"]) == (3, 8, "web")
 
 
-def test_other_terms_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(tmp_path)
-    run(tmp_path, lambda _: None, until=2)
-    monkeypatch.setattr("tests.live.key_victim.LIMITS", KeyLimits(User(), LIMITS.windows, max_keys=4, looks=8))
+def test_other_terms_are_refused(tmp_path: Path) -> None:
+    prepare_keys(tmp_path)
+    run_keys(tmp_path, lambda _: None, until=2)
+    other = KeyLimits(User(), KEYS.windows, max_keys=4, looks=8)
     with pytest.raises(StreamConflict, match="another max_keys"):
-        run(tmp_path, lambda _: None, until=3)
+        run_keys(tmp_path, lambda _: None, until=3, limits=other)

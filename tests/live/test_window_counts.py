@@ -20,7 +20,7 @@ from chronodp.live.hash_table import Hashes, HashTable, as_hashes
 from chronodp.live.people import PersonHashes, Remembered
 from chronodp.live.records import Batch
 from chronodp.live.window_counts import WindowCounts
-from chronodp.live.window_sums import LeastOfIds, Sums
+from chronodp.live.window_sums import Sums
 from chronodp.live.window_totals import Part, WindowTotals
 
 CROWD = [random.Random(number).randbytes(16) for number in range(3_000)]
@@ -308,25 +308,6 @@ def test_sums_beyond_64_bits_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
         assert totals.tolist() == [min(max(plain[cell], -(2**62)), 2**62) for cell in sorted(plain)], size
         sums.add(np.array([0]), as_hashes(bytes(16)), np.array([-size]))
         assert sums.totals()[1].tolist()[0] == min(plain[0] - size, 2**62), size
-
-
-def test_of_one_id_the_least_counts_whatever_the_order() -> None:
-    rows = [(cell, bytes([cell, name]) + bytes(14), step) for cell in (3, 1) for name in (1, 2) for step in (5, -2, 4)]
-    found = set()
-    for seed in range(30):
-        order, held = random.Random(seed).sample(rows, k=len(rows)), LeastOfIds()
-        for at in range(0, len(order), 1 + seed % 4):
-            some = order[at : at + 1 + seed % 4]
-            held.add(
-                np.array([cell for cell, _, _ in some]),
-                as_hashes(b"".join(name for _, name, _ in some)),
-                np.array([step for _, _, step in some]),
-            )
-            if seed % 2:
-                held.renumber(lambda cells: cells)
-        cells, totals = held.totals()
-        found.add((tuple(cells.tolist()), tuple(totals.tolist()), len(held)))
-    assert found == {((1, 3), (-4, -4), 4)}
 
 
 def test_what_is_remembered_is_forgotten_by_halves() -> None:

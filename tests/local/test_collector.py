@@ -60,7 +60,6 @@ def as_lines(plan: LocalPlan, records: NDArray[Any]) -> list[str]:
 
 
 def test_files_lines_and_arrays_give_the_same_counts(tmp_path: Path) -> None:
-    plan: LocalPlan
     for plan in PLANS:
         folder = tmp_path / plan.name
         folder.mkdir()
@@ -144,7 +143,6 @@ def test_lines_of_wrong_shape_are_dropped() -> None:
 
 
 def test_parts_of_many_workers_add_up_to_one_tally() -> None:
-    plan: LocalPlan
     for plan in PLANS:
         with case(plan):
             records = simulate(plan, fleet(300), entropy=seeded(2))
@@ -215,7 +213,6 @@ def test_what_a_collector_refuses() -> None:
 
 
 def test_nobody_and_one_user() -> None:
-    plan: LocalPlan
     for plan in PLANS:
         with case(plan):
             nobody = estimate(plan, Collector(plan).tally)

@@ -30,10 +30,8 @@ from chronodp.local import (
     OptimizedUnary,
     Piecewise,
     RandomizedResponse,
-    Slots,
     WindowAsked,
     WindowBudget,
-    WindowPopulation,
     device,
     start,
 )
@@ -145,21 +143,6 @@ def test_plans_of_other_versions_are_refused(tmp_path: Path) -> None:
                 Device(folder / "me.json", plan).send(0, slot=0)
 
 
-def test_slots_are_drawn_once_and_silence_is_free(tmp_path: Path) -> None:
-    plan = LocalPlan("few", FOUR, Slots(horizon=20, reports=3))
-    mine = begun(tmp_path, plan)
-    sent = [slot for slot in range(20) if mine.send(SECRET, slot=slot) is not None]
-    assert len(sent) == 3
-    assert mine.spent == 3
-
-
-def test_phases_give_one_report_a_window_for_ever(tmp_path: Path) -> None:
-    mine = begun(tmp_path, LocalPlan("phase", FOUR, WindowPopulation(window=5)))
-    sent = [slot for slot in range(40) if mine.send(SECRET, slot=slot) is not None]
-    assert len(sent) == 8
-    assert len({slot % 5 for slot in sent}) == 1
-
-
 def test_devices_refuse_a_collector_that_asks_too_often(tmp_path: Path) -> None:
     plan = LocalPlan("asked", FOUR, WindowAsked(10)).compiled
     start(tmp_path / "me.json", plan)
@@ -169,18 +152,6 @@ def test_devices_refuse_a_collector_that_asks_too_often(tmp_path: Path) -> None:
         mine.send(2, slot=14)
     assert mine.send(2, slot=15) is not None
     assert mine.spent == 2
-
-
-def test_kept_answers_survive_a_restart(tmp_path: Path) -> None:
-    plan = LocalPlan("kept", FOUR, Memoised(permanent_epsilon=1.0, horizon=100))  # one level: the kept answer itself
-    mine = begun(tmp_path, plan)
-    answers = set()
-    for slot in range(30):
-        report = Device(tmp_path / "me.json", plan.compiled).send(SECRET, slot=slot)
-        assert report is not None
-        answers.add(tuple(report["answer"]))
-    assert len(answers) == 1
-    assert mine.spent == 30
 
 
 def test_two_threads_never_share_a_charge(tmp_path: Path) -> None:
@@ -233,7 +204,6 @@ def test_the_file_works_alone_and_reports_can_be_read(tmp_path: Path) -> None:
 
 def test_both_forms_of_a_report_say_the_same(tmp_path: Path) -> None:
     mechanism: Any
-    value: float
     for mechanism, value in [
         (FOUR, 1),
         (OptimizedUnary(1.0, 9), 8),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chronodp.audit.exact import examine, outcomes
+from chronodp.audit.devices import report_history
+from chronodp.audit.exact import Finding, Outcomes, compare_outcomes, examine, outcomes
 from chronodp.errors import InvalidArgument
 from chronodp.local import (
     Fresh,
@@ -38,7 +40,46 @@ from chronodp.local.mechanism import LocalMechanism
 from chronodp.privacy import History
 from chronodp.randomness import Entropy, seeded
 from tests.conftest import Trials
-from tests.local.histories import Pair, pairs, teller, worst
+
+Values = tuple[float, ...]
+Pair = tuple[Values, Values]
+
+
+def teller(plan: LocalPlan, *, most_decays: int = 36) -> Callable[..., object]:
+    """The shipped device code on a whole history."""
+    compiled = plan.compiled
+
+    def tell(history: Values, *, entropy: object) -> object:
+        return report_history(compiled, history, entropy=entropy, most_decays=most_decays)  # type: ignore[arg-type]
+
+    return tell
+
+
+def pairs(values: Sequence[float], length: int) -> tuple[list[Pair], list[Pair]]:
+    """All pairs of histories: those that hold equal values at the same times, and all others."""
+    same: list[Pair] = []
+    different: list[Pair] = []
+    for first, second in itertools.combinations(itertools.product(values, repeat=length), 2):
+        (same if _pattern(first) == _pattern(second) else different).append((first, second))
+    return same, different
+
+
+def worst(plan: LocalPlan, neighbours: Sequence[Pair], *, most_decays: int = 36) -> Finding:
+    """The worst that any pair shows. A history that stands in several pairs, or is asked for again, is walked once."""
+    return compare_outcomes(
+        [(_walked(plan, one, most_decays), _walked(plan, two, most_decays)) for one, two in neighbours]
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _walked(plan: LocalPlan, history: Values, most_decays: int) -> Outcomes:
+    tell = teller(plan, most_decays=most_decays)
+    return outcomes(lambda entropy: tell(history, entropy=entropy))
+
+
+def _pattern(history: Values) -> tuple[int, ...]:
+    return tuple(history.index(value) for value in history)
+
 
 RANGE = (-1.0, 3.0)
 QUARTERS = (-1.0, 0.0, 1.0, 2.0, 3.0)

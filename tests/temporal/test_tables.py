@@ -70,7 +70,6 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
 
 
 def test_people_keep_their_own_values_and_channels_stay_together() -> None:
-    mechanism: Mechanism
     for mechanism in ALL:
         with case(mechanism):
             table = people()
@@ -139,7 +138,6 @@ def test_a_budget_that_renews_knows_the_days(ledger: cdp.Ledger) -> None:
 
 def test_tables_that_cannot_be_blurred(ledger: cdp.Ledger) -> None:
     change: Any
-    said: str
     for change, said in [
         (lambda t: pd.concat([t, t.iloc[:1]]), "different in every row of a person"),
         (lambda t: t[t["at"] != HOURS[3]], "evenly spaced, without gaps"),
@@ -209,7 +207,6 @@ def test_columns_and_files_that_cannot_be_told_apart_are_refused(tmp_path: Path)
 
 
 def test_the_owners_page_shows_before_and_after_and_warns(tmp_path: Path) -> None:
-    mechanism: Mechanism
     for mechanism in ALL:
         with case(mechanism):
             made = blur_times(people(), mechanism, time="at", user="who", values=["pulse"], entropy=seeded(1))
@@ -277,7 +274,6 @@ def test_whole_blocks_released_twice_cost_twice(block: int) -> None:
 
 @pytest.mark.slow
 def test_blocks_lie_at_the_same_times_whatever_the_table_begins_with() -> None:
-    first: int
     for first in range(-4, 5):
         with case(first):
             # Sixty people with one series are sixty draws.
@@ -335,7 +331,6 @@ def test_nothing_lies_under_an_empty_cell() -> None:
 
 def test_times_and_people_that_cannot_be_read() -> None:
     columns: Any
-    said: str
     for columns, said in [
         ({"t": pd.array([1, None, 3], dtype="Int64")}, "time must be given in every row"),
         ({"t": np.array([2**63, 2**63 + 1, 2**63 + 2], dtype=np.uint64)}, "beyond 2\\^62"),
@@ -393,7 +388,6 @@ def test_sizes_and_budgets_that_are_none_are_refused() -> None:
 
 
 def test_a_window_longer_than_the_series_is_served() -> None:
-    mechanism: Mechanism
     for mechanism in ALL:
         with case(mechanism):
             for length in range(4):
@@ -405,7 +399,6 @@ def test_a_window_longer_than_the_series_is_served() -> None:
 
 
 def test_values_are_never_changed() -> None:
-    mechanism: Mechanism
     for mechanism in ALL:
         with case(mechanism):
             numbers = np.array([1.5, math.nan, math.inf, -0.0, math.nan, 2.5, 1e-320, 7.0] * 5)
@@ -425,7 +418,6 @@ def test_values_are_never_changed() -> None:
 
 
 def test_refuses_values_that_are_no_series() -> None:
-    mechanism: Mechanism
     values: Any
     for mechanism in ALL:
         for values in [5, np.zeros((2, 2, 2)), [[1], [2, 3]]]:
@@ -439,7 +431,6 @@ def test_refuses_values_that_are_no_series() -> None:
 
 
 def test_nothing_secret_is_printed_and_seeded_runs_are_marked() -> None:
-    mechanism: Mechanism
     for mechanism in ALL:
         with case(mechanism):
             blurred = mechanism.perturb([987654321] * 9, entropy=seeded(1))
