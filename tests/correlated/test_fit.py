@@ -338,22 +338,6 @@ def test_questions_that_cannot_be_asked() -> None:
     assert "7351" not in str(refused.value)
 
 
-def test_queries_on_snapshots_and_what_one_sequence_changes() -> None:
-    states = np.array([[0, 1, 2], [2, 2, 0]])
-    for query, expected, most in (
-        (Mean(), [1.0, 4 / 3], 2 / 3),
-        (Sum(scores=(0.0, 1.0, 4.0)), [5.0, 8.0], 4.0),
-        (WeightedSum((1.0, -2.0, 0.0)), [-2.0, -2.0], 4.0),
-        (Maximum(), [2.0, 2.0], 2.0),
-    ):
-        outputs = tabulate(query, 3, 3)
-        assert outputs.values(states)[:, 0] == pytest.approx(expected)
-        assert outputs.sensitivity == pytest.approx(most)
-    # A sequence that cannot rise above what others always reach changes no maximum.
-    both = tabulate(Several((Maximum(), Sum())), 3, 3)
-    assert both.changes == pytest.approx(np.full(3, 4.0))
-
-
 def test_sensitivities_are_those_of_listing() -> None:
     chance = np.random.default_rng(8)
     for _ in range(40):
@@ -363,6 +347,7 @@ def test_sensitivities_are_those_of_listing() -> None:
         values = outputs.values(joint.snapshots)[:, 0].reshape(joint.shape)
         listed = [np.ptp(values, axis=axis).max() for axis in range(case.model.sequences)]
         assert outputs.changes == pytest.approx(np.array(listed))
+    assert tabulate(Several((Maximum(), Sum())), 3, 3).changes == pytest.approx(np.full(3, 4.0))
 
 
 @pytest.mark.slow

@@ -111,24 +111,9 @@ def test_replays_and_everything_malformed_is_dropped_and_counted(tmp_path: Path)
 
 
 def test_lines_of_wrong_shape_are_dropped() -> None:
-    change: Any
-    for change in [
-        {"answer": [1, 2]},
-        {"answer": []},
-        {"answer": "1"},
-        {"answer": [1.0]},
-        {"answer": [True]},
-        {"answer": [-1]},
-        {"answer": [2**40]},
-        {"id": "00"},
-        {"id": "zz" * 16},
-        {"id": 5},
-        {"plan": "00"},
-        {"slot": -1},
-        {"slot": 2**32},
-        {"slot": None},
-        {"version": 300},
-    ]:
+    wrong: dict[str, list[Any]] = {"id": ["00", "zz" * 16, 5], "plan": ["00"], "slot": [-1, 2**32, None]}
+    wrong |= {"answer": [[1, 2], [], "1", [1.0], [True], [-1], [2**40]], "version": [300]}
+    for change in ({field: value} for field, values in wrong.items() for value in values):
         with case(change):
             plan = PLANS[0]
             (line,) = as_lines(plan, simulate(plan, fleet(1)[:, :1], entropy=seeded(1)))
