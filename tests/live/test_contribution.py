@@ -264,17 +264,6 @@ def test_windows_of_time_give_a_unit_its_meaning(tmp_path: Path) -> None:
             open_streams({"other": replace(design, unit=Window(24))}, ledger=ledger, dataset="visits")
 
 
-def test_a_stream_that_was_opened_without_a_length_goes_on(tmp_path: Path) -> None:
-    limits = Limits(Window(24), Windows("1h", "2026-01-01", count=48), at_most=1)
-    design = stream_design(limits, workload=EachPeriod(), epsilon=1.0)
-    with Ledger(tmp_path / "budget.db") as ledger:
-        ledger.open("visits", unit=Window(24), epsilon=9.0)
-        open_streams({"hourly": replace(design, unit=Window(24))}, ledger=ledger, dataset="visits")
-        open_streams({"hourly": design}, ledger=ledger, dataset="visits")
-        with pytest.raises(StreamConflict, match="opened with other terms"):
-            open_streams({"hourly": replace(design, unit=Window(25))}, ledger=ledger, dataset="visits")
-
-
 LIMITS = list(all_limits())
 
 

@@ -155,13 +155,14 @@ def test_usual_records_are_decoded_by_type(monkeypatch: pytest.MonkeyPatch) -> N
     assert decoder.column(records, "who") == ["ann", 7, True, "zoë"]
 
 
-FIELDS = Fields("at", user="who", value="kwh", group="place", id="id")
 GOOD = {"at": 1.5, "who": "ann", "kwh": 2, "place": "a", "id": 1}
 
 
 def test_messages_that_are_too_long_are_not_read() -> None:
     long = json.dumps({**GOOD, "more": "x" * LARGEST}).encode()
-    batch = Reader(FIELDS, groups=("a",)).read([long, json.dumps(GOOD).encode()])
+    batch = Reader(Fields("at", user="who", value="kwh", group="place", id="id"), groups=("a",)).read(
+        [long, json.dumps(GOOD).encode()]
+    )
     assert (len(batch), batch.malformed) == (1, 1)
 
 
