@@ -41,7 +41,26 @@ from chronodp.local.numbers import Number
 from chronodp.randomness import seeded
 from tests.cases import case
 from tests.conftest import Trials
-from tests.local.plans import PLANS, collected, fleet
+
+PLANS = [
+    LocalPlan("response", RandomizedResponse(1.0, 5), Fresh(3)),
+    LocalPlan("unary", OptimizedUnary(1.0, 5), Fresh(3)),
+    LocalPlan("hashing", LocalHashing(1.0, 5), Fresh(3)),
+    LocalPlan("bit", OneBit(1.0, (0.0, 4.0)), Fresh(3)),
+    LocalPlan("pieces", Piecewise(1.0, (0.0, 4.0)), Fresh(3)),
+    LocalPlan("hybrid", Hybrid(1.0, (0.0, 4.0)), Fresh(3)),
+    LocalPlan("noise", LaplaceNumber(1.0, (0.0, 4.0)), Fresh(3)),
+]
+
+
+def fleet(devices: int, slots: int = 3) -> NDArray[np.int64]:
+    return np.arange(devices * slots).reshape(devices, slots) % 5
+
+
+def collected(plan: LocalPlan, records: NDArray[Any], **options: Any) -> ReportCounts:
+    collector = Collector(plan, **options)
+    collector.add(records)
+    return collector.tally
 
 
 def as_lines(plan: LocalPlan, records: NDArray[Any]) -> list[str]:

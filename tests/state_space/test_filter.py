@@ -568,27 +568,3 @@ def test_golden_price_of_noise_on_exact_surprises(known: Any) -> None:
         assert reach == pytest.approx(row["open_loop_innovation_l2_gain"], rel=1e-8)
         true = gaussian.epsilon_of(reach * gaussian.mu_for(1.0, 1e-5), 1e-5)
         assert true == pytest.approx(row["true_eps_at_1e_5"], rel=1e-6)
-
-
-def test_exact_predictions_plus_noisy_surprises_give_measurements_back(known: Any) -> None:
-    """With more states than channels one combination of the told states carries no noise at all."""
-    model = thermal(known)
-    onward, observation, _, _ = model.matrices
-    gain = solve_steady(model).gain
-    generator = np.random.default_rng(1)
-    values, state, told = generator.normal(size=30), np.zeros(2), []
-    for value in values:
-        expected = onward @ state
-        surprise = value - observation @ expected
-        told.append(expected + gain @ (surprise + generator.normal(0, 50.0, size=1)))
-        state = expected + gain @ surprise
-    blind = np.array([gain[1, 0], -gain[0, 0]])  # what the gain does not move
-    seen, rows = np.array([blind @ state for state in told]), []
-    for step in range(1, len(told)):
-        link = (np.eye(2) - gain @ observation) @ onward
-        row = np.zeros(len(told))
-        for early in range(step):
-            row[early] = float(blind @ onward @ np.linalg.matrix_power(link, step - 1 - early) @ gain[:, 0])
-        rows.append(row[:-1])
-    recovered = np.linalg.solve(np.array(rows), seen[1:])
-    np.testing.assert_allclose(recovered, values[:-1], atol=1e-9)
