@@ -402,21 +402,6 @@ def test_every_outcome_has_the_probability_that_the_algorithm_gives_it(
     assert outcomes(run).probabilities == listed(window, threshold, length)
 
 
-def test_as_many_times_stay_empty_as_the_window_is_above_the_threshold() -> None:
-    for window, epsilon in [(3, 0.0), (4, 2.2), (10, 3.2), (20, 5.0)]:
-        with case(window, epsilon):
-            mechanism = Threshold(window, epsilon, start="printed")
-            spare = window - mechanism.choice.threshold
-            source = mechanism.perturb_panel(np.zeros((20, 600)), entropy=seeded(1)).source
-            assert np.all((source < 0).sum(axis=1) == spare)
-            for row in source:
-                lost = np.setdiff1d(np.arange(600), row)
-                assert len(lost) == spare  # as many are still under way as times were left empty
-                assert np.all(lost > 600 - window)
-                shown = np.flatnonzero(row >= 0)
-                assert np.all((shown - row[shown] >= 0) & (shown - row[shown] < window))
-
-
 @pytest.mark.slow
 def test_golden_steps_until_the_threshold(golden: Any, trials: Trials) -> None:
     for name, steps in golden("claims/algorithm1_printed_start.json")["expected_steps"].items():
