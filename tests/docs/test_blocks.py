@@ -26,7 +26,7 @@ from tests.service.town import open_house
 HOW_TO = ROOT / "docs/how-to"
 RUN = {
     ("README.md", "python"): "tests/packaging/test_first_hour.py",
-    ("release-from-spark.md", "python"): "tests/live/test_spark_page.py",
+    ("release-from-spark.md", "python"): "tests/live/test_spark.py",
     ("run-a-curator.md", "toml"): "test_the_curators_policy_and_its_client",
     ("run-a-curator.md", "python"): "test_the_curators_policy_and_its_client",
     ("put-a-curator-online.md", "toml"): "tests/service/test_proxies.py",

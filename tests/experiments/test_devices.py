@@ -9,7 +9,7 @@ from experiments.devices.claims import claims
 from experiments.devices.robustness import influence_of
 from numpy.typing import NDArray
 from tests.experiments.rooms import check_room, check_words, find_all, series, stated
-from tests.local.plans import PLANS, collected
+from tests.local.test_collector import PLANS, collected
 
 from chronodp.audit.exact import examine
 from chronodp.errors import InvalidArgument

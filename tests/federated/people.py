@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 import chronodp as cdp
 from chronodp.federated.models import Architecture, Column, Forecast, Inputs, Linear, ModelDesign, Risk
 from chronodp.federated.training import StepDesign, Trainer, TrainingPlan
-from chronodp.randomness import Entropy
 
+People = tuple[NDArray[np.float64], NDArray[np.float64]]
 PULSE = Column("pulse", 40.0, 160.0)
 INPUTS = Inputs((PULSE, Column("temperature", 34.0, 42.0)), length=6)
 
 
-def make_people(count: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def make_people(count: int, seed: int = 0) -> People:
     """Return series of six periods, and whether a pulse that rises went high."""
     chance = np.random.default_rng(seed)
     ill = chance.random(count) < 0.5
@@ -56,18 +57,9 @@ def open_ledger(folder: Path, plan: TrainingPlan, *names: str) -> cdp.Ledger:
 
 
 def make_trainer(
-    plan: TrainingPlan, ledger: cdp.Ledger, name: str = "north", *, entropy: Entropy | None = None, count: int = 60
+    plan: TrainingPlan, ledger: cdp.Ledger, name: str = "north", *, people: People | None = None, **options: Any
 ) -> Trainer:
-    values, targets = make_people(count, seed=sum(map(ord, name)))
-    return Trainer(
-        plan,
-        values,
-        targets,
-        people=60,
-        all_people=120,
-        ledger=ledger,
-        dataset=name,
-        name=name,
-        run="trial",
-        entropy=entropy,
-    )
+    """Return a holder of people of its own, or of those given."""
+    values, targets = make_people(60, seed=sum(map(ord, name))) if people is None else people
+    usual = {"people": 60, "all_people": 120, "ledger": ledger, "dataset": name, "name": name, "run": "trial"}
+    return Trainer(plan, values, targets, **(usual | options))

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.federated.models import Architecture, Column, Convolution, Inputs, Linear, ModelDesign, Recurrent, Risk
-from chronodp.federated.training import Trainer
 from chronodp.federated.training.clipping import whole_rows
 from chronodp.federated.training.gradients import PersonGradients
 from chronodp.randomness import seeded
-from tests.federated.people import make_people, make_plan, open_ledger
+from tests.federated.people import make_plan, make_trainer, open_ledger
 
 # Asked when a test begins: a process that has looked for a device cannot fork one that uses it.
 pytestmark = pytest.mark.skipif("not torch.cuda.is_available()", reason="torch finds no cuda device here")
@@ -56,25 +55,12 @@ def test_whole_numbers_are_the_processors_and_depend_on_nobody(architecture: Arc
 
 def test_a_holder_trains_there_and_seeds_repeat_it(tmp_path: Path) -> None:
     plan = make_plan()
-    values, targets = make_people(60)
     updates = []
     for run in ("first", "second"):
         folder = tmp_path / run
         folder.mkdir()
         with open_ledger(folder, plan, "north") as ledger:
-            holder = Trainer(
-                plan,
-                values,
-                targets,
-                people=60,
-                all_people=60,
-                ledger=ledger,
-                dataset="north",
-                name="north",
-                run="trial",
-                entropy=seeded(1),
-                device="cuda",
-            )
+            holder = make_trainer(plan, ledger, entropy=seeded(1), device="cuda")
             updates.append(holder.update(1, plan.model.first_parameters()))
     assert np.array_equal(updates[0], updates[1])
 

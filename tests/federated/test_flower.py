@@ -16,9 +16,8 @@ import pytest
 from chronodp.errors import InvalidArgument, MissingExtra
 from chronodp.federated import Federation, Task
 from chronodp.federated.aggregation import Phase
-from tests.cases import case
-from tests.federated.crowd import Toy
-from tests.federated.places import Places
+from tests.cases import raising
+from tests.federated.crowd import Places, Toy
 
 TASK = Task(rounds=4, size=300, model="toy 1", clip=4.0, bits=64)
 NAMES = ("h0", "h1", "h2")
@@ -53,37 +52,28 @@ def test_even_averages_add_up_all_updates() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_a_server_that_does_not_tell_the_round_is_refused() -> None:
-    config: Any
-    for config in [{}, {"server_round": 0}, {"server_round": 5}, {"server_round": "1"}]:
-        with case(config):
-            pytest.importorskip("flwr", reason="Flower has an environment of its own")
-            from flwr.common import FitIns, ndarrays_to_parameters
-
-            from chronodp.federated.flower import flower_client
-
-            client = flower_client(Toy("h0", TASK), task=TASK, holders=3)
-            start: Any = [np.zeros(TASK.size, np.float32)]
-            with pytest.raises(InvalidArgument, match="server_round must be the number of a round, 1 to 4"):
-                client.fit(FitIns(ndarrays_to_parameters(start), config))
+class Unasked(Toy):
+    def update(self, round_number: int, parameters: Any) -> Any:
+        raise AssertionError(f"round {round_number} was paid for nothing, at {parameters}")
 
 
-def test_parameters_that_do_not_fit_are_refused_before_the_holder_is_asked() -> None:
-    wrong: Any
-    for wrong in [[], [np.zeros(299)], [np.zeros(300)] * 2, [np.full(300, np.nan)]]:
-        with case(wrong):
-            pytest.importorskip("flwr", reason="Flower has an environment of its own")
-            from flwr.common import FitIns, ndarrays_to_parameters
+def test_servers_that_do_not_tell_the_round_or_parameters_are_refused_before_the_holder_is_asked() -> None:
+    pytest.importorskip("flwr", reason="Flower has an environment of its own")
+    from flwr.common import FitIns, ndarrays_to_parameters
 
-            from chronodp.federated.flower import flower_client
+    from chronodp.federated.flower import flower_client
 
-            class Unasked(Toy):
-                def update(self, round_number: int, parameters: Any) -> Any:
-                    raise AssertionError(f"round {round_number} was paid for nothing, at {parameters}")
-
-            client = flower_client(Unasked("h0", TASK), task=TASK, holders=3)
-            with pytest.raises(InvalidArgument, match="parameters must be one array of 300 finite numbers"):
-                client.fit(FitIns(ndarrays_to_parameters(wrong), {"server_round": 1}))
+    client = flower_client(Unasked("h0", TASK), task=TASK, holders=3)
+    good: Any = [np.zeros(TASK.size, np.float32)]
+    number = "server_round must be the number of a round, 1 to 4"
+    array = "parameters must be one array of 300 finite numbers"
+    wrong: list[tuple[Any, Any, str]] = [(good, {}, number)]
+    wrong += [(good, {"server_round": told}, number) for told in (0, 5, "1")]
+    bad: list[Any] = [[], [np.zeros(299)], [np.zeros(300)] * 2, [np.full(300, np.nan)]]
+    wrong += [(arrays, {"server_round": 1}, array) for arrays in bad]
+    for arrays, config, said in wrong:
+        with raising(InvalidArgument, match=said, case=(arrays, config)):
+            client.fit(FitIns(ndarrays_to_parameters(arrays), config))
 
 
 class LocalGrid:

@@ -90,12 +90,7 @@ class Bench:
         return self.running, state, ledger
 
     def _live(
-        self,
-        ledger: Ledger,
-        state: State,
-        sinks: Sequence[Sink],
-        source: Source | None,
-        reached: Callable[[str], None],
+        self, ledger: Ledger, state: State, sinks: Sequence[Sink], source: Source | None, reached: Callable[[str], None]
     ) -> Live:
         from chronodp.live import alert_design
 

@@ -61,6 +61,20 @@ def read(source: Source, count: int, seconds: float = 20.0) -> int:
     return found + len(source.read(1000, wait=0.2))
 
 
+def read_to_mark(source: Source) -> int:
+    found = 0
+    while not source.at_mark:
+        found += len(source.read(30, wait=0.1))
+    return found
+
+
+def spread(producer: Any, count: int) -> None:
+    """Send records to four partitions in turn."""
+    for number in range(count):
+        producer.produce("visits", json.dumps(visit()), partition=number % 4)
+    producer.flush(10)
+
+
 @contextlib.contextmanager
 def publisher(port: int) -> Iterator[Any]:
     from paho.mqtt.client import Client
@@ -81,16 +95,12 @@ def publish(client: Any, *payloads: bytes) -> None:
 
 def test_kafka_goes_on_from_the_positions_it_is_given() -> None:
     producer, servers = kafka_cluster()
-    for number in range(40):
-        producer.produce("visits", json.dumps(visit()), partition=number % 4)
-    producer.flush(10)
+    spread(producer, 40)
     source = kafka(servers)
     source.begin("")
     assert read(source, 40) == 40
     positions = source.positions
-    for number in range(8):
-        producer.produce("visits", json.dumps(visit()), partition=number % 4)
-    producer.flush(10)
+    spread(producer, 8)
     assert read(source, 8) == 8
     source.confirm()
     source.close()
@@ -103,21 +113,12 @@ def test_kafka_goes_on_from_the_positions_it_is_given() -> None:
 def test_kafka_stops_at_the_mark_in_every_partition() -> None:
     producer, servers = kafka_cluster()
     source = kafka(servers)
-
-    def send(count: int) -> None:
-        for number in range(count):
-            producer.produce("visits", json.dumps(visit()), partition=number % 4)
-        producer.flush(10)
-
-    send(100)
+    spread(producer, 100)
     source.begin("")
     assert source.mark()
-    send(50)
+    spread(producer, 50)
     assert not source.at_mark
-    found = 0
-    while not source.at_mark:
-        found += len(source.read(30, wait=0.1))
-    assert found == 100
+    assert read_to_mark(source) == 100
     assert len(source.read(30, wait=0.1)) == 0
     source.unmark()
     assert read(source, 50) == 50
@@ -147,10 +148,7 @@ def test_kafka_messages_that_were_deleted_before_they_were_read_are_a_gap() -> N
     source.begin(positions)
     assert source.take_gaps() == ["messages of partition 0 were deleted before they were read"]
     assert source.mark()
-    found = 0
-    while not source.at_mark:
-        found += len(source.read(100, wait=0.1))
-    assert 0 < found < 20
+    assert 0 < read_to_mark(source) < 20
     assert not source.take_gaps()
     source.close()
 
@@ -158,19 +156,14 @@ def test_kafka_messages_that_were_deleted_before_they_were_read_are_a_gap() -> N
 @pytest.mark.parametrize("running", [False, True])
 def test_a_kafka_topic_that_was_made_anew_is_read_from_its_start(running: bool) -> None:
     producer, servers = kafka_cluster()
-    for number in range(8):
-        producer.produce("visits", json.dumps(visit()), partition=number % 4)
-    producer.flush(10)
+    spread(producer, 8)
     source = kafka(servers)
     source.begin("" if running else json.dumps(dict.fromkeys("0123", 1000)))
     if running:
         assert read(source, 8) == 8
         source._offsets = dict.fromkeys(range(4), 1000)  # as if what was read had been another topic of this name
     assert source.mark()
-    found = 0
-    while not source.at_mark:
-        found += len(source.read(100, wait=0.1))
-    assert found == 8
+    assert read_to_mark(source) == 8
     assert sorted(source.take_gaps()) == [
         f"partition {number} is shorter than what was read of it: was the topic made anew?" for number in range(4)
     ]

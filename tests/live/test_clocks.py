@@ -6,11 +6,16 @@ import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from chronodp import Event
-from chronodp.live import Limits, Live, SystemClock, Windows
+from chronodp.errors import InvalidArgument
+from chronodp.live import Limits, Live, Windows
 from chronodp.live.clock_guard import ClockGuard
+from chronodp.live.windows import begin_of, parse_duration
+from chronodp.privacy import Calendar
+from tests.cases import raising
 from tests.live.examples import Bench, SetClock, at, write
 
 SECOND = 1_000_000
@@ -21,6 +26,13 @@ AHEAD = (
     "the clock went ahead by 10 min: windows close as if it had not, until it has stayed there for 10 min; "
     "start again with --clock-is-right if it is right"
 )
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    made = Bench(tmp_path, COUNTS)
+    made.path.touch()
+    return made
 
 
 def drive(bench: Bench, *moves: Callable[[], object], believe: bool = False) -> Live:
@@ -62,9 +74,7 @@ def be_wrong(bench: Bench, seconds: int) -> Callable[[], None]:
     return move
 
 
-def test_a_clock_that_is_ten_minutes_ahead_for_a_while_closes_nothing_before_its_time(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_a_clock_that_is_ten_minutes_ahead_for_a_while_closes_nothing_before_its_time(bench: Bench) -> None:
     live = drive(
         bench,
         pass_seconds(bench, 3),
@@ -81,9 +91,7 @@ def test_a_clock_that_is_ten_minutes_ahead_for_a_while_closes_nothing_before_its
 
 
 @pytest.mark.slow
-def test_a_clock_that_stays_ahead_is_believed_after_as_long_as_it_jumped(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_a_clock_that_stays_ahead_is_believed_after_as_long_as_it_jumped(bench: Bench) -> None:
     seen: list[tuple[int, bool]] = []
     live = drive(
         bench,
@@ -100,9 +108,7 @@ def test_a_clock_that_stays_ahead_is_believed_after_as_long_as_it_jumped(tmp_pat
     assert [window for window, total in enumerate(bench.totals()) if total] == [600]
 
 
-def test_the_owner_may_say_that_the_clock_is_right(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_the_owner_may_say_that_the_clock_is_right(bench: Bench) -> None:
     assert drive(bench, be_wrong(bench, 600)).progress.next_window == 0
     assert drive(bench).progress.next_window == 0  # a restart is no answer
     live = drive(bench, believe=True)
@@ -111,20 +117,8 @@ def test_the_owner_may_say_that_the_clock_is_right(tmp_path: Path) -> None:
     assert drive(bench, be_wrong(bench, 0)).progress.next_window == 599
 
 
-def test_a_long_stop_is_no_jump(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
-    drive(bench, pass_seconds(bench, 3))
-    pass_seconds(bench, 600)()
-    live = drive(bench)
-    assert live.progress.next_window == 602
-    assert not bench.said
-
-
 @pytest.mark.slow
-def test_a_machine_that_started_anew_is_believed_unless_its_clock_was_doubted(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_a_machine_that_started_anew_is_believed_unless_its_clock_was_doubted(bench: Bench) -> None:
     drive(bench)
     bench.clock = Started("the second", bench.clock.moment + 100 * SECOND)
     assert drive(bench).progress.next_window == 99
@@ -135,9 +129,7 @@ def test_a_machine_that_started_anew_is_believed_unless_its_clock_was_doubted(tm
     assert drive(bench, pass_seconds(bench, 1)).progress.next_window == 1300
 
 
-def test_a_clock_that_went_back_is_told_and_closes_nothing_twice(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.path.touch()
+def test_a_clock_that_went_back_is_told_and_closes_nothing_twice(bench: Bench) -> None:
     live = drive(bench, pass_seconds(bench, 100), be_wrong(bench, -60), pass_seconds(bench, 30), be_wrong(bench, 0))
     assert live.progress.next_window == 129
     assert [row["window"] for row in bench.rows] == list(range(129))
@@ -158,13 +150,6 @@ def test_a_record_dated_ahead_neither_closes_windows_nor_makes_them_wait(tmp_pat
         live = drive(bench, *[pass_seconds(bench, 1)] * 5)
         seen.append((live.progress.next_window, live.progress.doubted, bench.totals(), bench.said))
     assert seen[0] == seen[1] == (4, "", [0, 0, 1, 0], [])
-
-
-def test_the_machine_has_a_clock_that_nobody_sets() -> None:
-    clock = SystemClock()
-    before = clock.steady()
-    assert clock.steady() >= before
-    assert clock.boot == SystemClock().boot
 
 
 class Started(SetClock):
@@ -230,3 +215,48 @@ def live_of(bench: Bench) -> Live:
     """Return the process that runs now."""
     assert bench.running is not None
     return bench.running
+
+
+def test_windows_are_the_periods_of_the_calendar() -> None:
+    for every in ["15min", "1h", "1D", "1W", "1mo"]:
+        windows = Windows(every, "2026-03-01", timezone="Europe/Berlin", count=60)
+        calendar = Calendar.from_length(every, "2026-03-01", 60, "Europe/Berlin")
+        assert [windows.begins(number) for number in range(61)] == calendar.edges.tolist(), every
+        edges = calendar.edges
+        inside = np.concatenate((edges[:-1], edges[1:] - 1))
+        assert windows.number(inside).tolist() == [*range(60), *range(60)], every
+        assert windows.number(np.array([edges[0] - 1, edges[-1]])).tolist() == [-1, -1], every
+    assert Windows("1s", "2026-01-01").length == 2**28  # without an end they go on for long
+    assert Windows("1Y", "2026-01-01").length > 1000
+
+
+def test_the_clock_alone_closes_windows() -> None:
+    for every in ["1s", "1mo"]:
+        windows = Windows(every, "2026-01-01", lateness="7s", skew="3s", count=50)
+        for number in (0, 1, 7, 49):
+            closes = windows.closes(number)
+            assert closes == windows.ends(number) + 7_000_000, every
+            assert (windows.due(closes - 1), windows.due(closes)) == (number, number + 1), every
+            last = windows.last_open(number)
+            assert last == 49 or windows.begins(last) <= closes + 3_000_000 < windows.begins(last + 1), every
+        assert windows.due(windows.closes(49) * 2) == 50, every
+
+
+def test_a_stream_without_a_start_begins_with_the_civil_period() -> None:
+    noon = 1_767_268_800_000_000
+    assert begin_of("1D", noon + 5, "UTC") == "2026-01-01T00:00:00+00:00"
+    assert begin_of("1D", noon + 5, "Asia/Tokyo") == "2026-01-01T00:00:00+09:00"
+    assert begin_of("15min", noon + 899_999_999, "UTC") == "2026-01-01T12:00:00+00:00"
+
+
+def test_stretches_of_time_that_are_none_are_refused() -> None:
+    for wrong in ["", "5", "-1s", "1.5s", "1mo", 5, None]:
+        with raising(InvalidArgument, match="lateness must be a stretch of time", case=wrong):
+            parse_duration("lateness", wrong)
+
+
+def test_grids_that_cannot_be_are_refused() -> None:
+    cases: list[dict[str, object]] = [{"every": "1fortnight"}, {"start": "then"}, {"count": 0}, {"timezone": "Mars"}]
+    for wrong in cases:
+        with raising(InvalidArgument, case=wrong):
+            Windows(**{"every": "1s", "start": "2026-01-01", **wrong})  # type: ignore[arg-type]

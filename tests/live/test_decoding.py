@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from chronodp.engines.reading import Reading, read_name, read_number, read_time
-from chronodp.live import Fields, Reader
-from chronodp.live.decoding import LARGEST, Decoder
-from chronodp.live.records import Batch
+from chronodp.errors import InvalidArgument
+from chronodp.live.decoding import Decoder
+from chronodp.live.records import LARGEST, Batch, Fields, Reader
 from chronodp.privacy import check_zone, instant_of, moment_at
+from tests.cases import raising
 from tests.conftest import SCALE, Trials
 from tests.live.odd_messages import FIELDS, OddMessages
 
@@ -152,3 +153,41 @@ def test_usual_records_are_decoded_by_type(monkeypatch: pytest.MonkeyPatch) -> N
     records, malformed = decoder.decode(usual)
     assert (len(records), malformed) == (4, 0)
     assert decoder.column(records, "who") == ["ann", 7, True, "zoë"]
+
+
+GOOD = {"at": 1.5, "who": "ann", "kwh": 2, "place": "a", "id": 1}
+
+
+def test_messages_that_are_too_long_are_not_read() -> None:
+    long = json.dumps({**GOOD, "more": "x" * LARGEST}).encode()
+    batch = Reader(Fields("at", user="who", value="kwh", group="place", id="id"), groups=("a",)).read(
+        [long, json.dumps(GOOD).encode()]
+    )
+    assert (len(batch), batch.malformed) == (1, 1)
+
+
+def test_times_are_read_in_their_unit_and_zone() -> None:
+    cases: list[tuple[str, str, object, int]] = [
+        ("s", "UTC", 1.5, 1_500_000),
+        ("ms", "UTC", 1500, 1_500_000),
+        ("us", "UTC", 1_500_000, 1_500_000),
+        ("s", "UTC", "1970-01-01T00:00:01.5Z", 1_500_000),
+        ("s", "Europe/Berlin", "1970-01-01T01:00:01.5", 1_500_000),
+        ("s", "UTC", "1970-01-01T02:00:01.5+02:00", 1_500_000),
+        ("s", "UTC", -5, -5_000_000),
+    ]
+    for unit, zone, written, expected in cases:
+        reader = Reader(Fields("at", time_unit=unit, timezone=zone))
+        assert reader.read([json.dumps({"at": written}).encode()]).times.tolist() == [expected], (unit, zone, written)
+
+
+def test_fields_that_cannot_be_are_refused() -> None:
+    cases: list[dict[str, object]] = [
+        {"time": ""},
+        {"time": 5},
+        {"time": "at", "time_unit": "h"},
+        {"time": "at", "user": 3},
+    ]
+    for wrong in cases:
+        with raising(InvalidArgument, case=wrong):
+            Fields(**wrong)  # type: ignore[arg-type]

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import random
+import re
 import sqlite3
-from collections.abc import Callable
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import chronodp as cdp
 from chronodp import Event, Ledger, User, Window
-from chronodp.errors import LedgerSetBack, LedgerUnavailable, StreamConflict
-from chronodp.live import Limits, State, Windows
+from chronodp.alerts import design_alert
+from chronodp.errors import InvalidArgument, LedgerSetBack, LedgerUnavailable, StreamConflict
+from chronodp.live import Limits, Progress, State, Windows
+from chronodp.live.metrics import serve_metrics
 from chronodp.live.records import Reader
 from chronodp.live.sinks import CsvSink, ParquetSink
 from chronodp.live.sources import FileSource
-from chronodp.series.windowed import BudgetDistribution, Uniform, WindowedMechanism
+from chronodp.live.streams import open_streams
+from chronodp.live.warming import collecting_later
+from chronodp.series import Stream, design_stream
+from chronodp.series.windowed import BudgetDistribution, Uniform, WindowedMechanism, design_windowed
+from tests.cases import raising
+from tests.live.brokers import free_port
 from tests.live.examples import NAME, Bench, at, fields_of, write
 
 SECONDS = Windows("1s", "2026-01-01", lateness="1s", skew="2s", count=1000)
@@ -27,21 +41,6 @@ COUNTS = Limits(Event(), SECONDS, at_most=1000)
 
 def visit(limits: Limits, window: int, who: str = "ann", value: float = 1.0) -> dict[str, object]:
     return {"at": at(limits, window), "who": who, "value": value}
-
-
-@pytest.mark.slow
-def test_a_person_counts_within_the_clip_and_in_the_first_windows_only(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, SUMS)
-    live, state, ledger = bench.start()
-    state.close()
-    ledger.close_connection()
-    for window in range(6):
-        write(
-            bench.path, visit(SUMS, window, value=1.5), visit(SUMS, window, value=1.5), visit(SUMS, window, "bo", -9.0)
-        )
-        bench.run_to(window + 1)
-    assert bench.totals() == [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
-    assert live.progress.owner.records == 0
 
 
 def test_late_records_are_left_out_and_early_ones_touch_nobody(tmp_path: Path) -> None:
@@ -115,37 +114,6 @@ def test_windows_without_end_go_on_and_are_read_back(tmp_path: Path, share: Wind
     assert bench.totals() == [0, 0, 0, 5, 0, 10, 0, 15]
     lines = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()[1:]]
     assert [float(line[3]) for line in lines] == [row["value"] for row in bench.rows]
-
-
-@pytest.mark.slow
-def test_restarts_count_every_record_once(tmp_path: Path) -> None:
-    limits = Limits(User(), SECONDS, at_most=50, max_periods=7, groups=("a", "b"), max_groups=2)
-    bench = Bench(tmp_path, limits)
-    chance = random.Random(3)
-    expected = {(window, place): 0 for window in range(8) for place in "ab"}
-    for window in range(8):
-        for _ in range(10):
-            dated, place = min(7, window + chance.randint(0, 2)), chance.choice("ab")
-            expected[dated, place] += 1
-            write(bench.path, visit(limits, dated, f"p{chance.randint(0, 99)}") | {"place": place})
-        bench.run_to(chance.choice((window, window, window + 1)))
-    bench.run_to(8)
-    told = {(row["window"], row["group"]): round(row["value"]) for row in bench.rows}
-    assert told == expected
-
-
-def test_a_clock_that_goes_back_reopens_nothing(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    bench.run_to(5)
-    live, state, ledger = bench.start()
-    bench.clock.moment = SECONDS.begins(0)
-    write(bench.path, visit(COUNTS, 1), visit(COUNTS, 5))
-    live.run(stop=lambda: live.progress.owner.records == 2)
-    state.close()
-    ledger.close_connection()
-    assert (live.progress.closed, live.progress.owner.late, live.progress.owner.counted) == (0, 1, 1)
-    bench.run_to(6)
-    assert bench.totals() == [0, 0, 0, 0, 0, 1]
 
 
 def test_whoever_is_in_a_released_window_has_counted_whatever_dies(tmp_path: Path) -> None:
@@ -271,56 +239,6 @@ def test_other_terms_and_a_second_process_are_refused(tmp_path: Path) -> None:
     assert live.progress.closed == 0
 
 
-@pytest.mark.parametrize("restart", [False, True])
-def test_rotated_and_shortened_files_are_followed(tmp_path: Path, restart: bool) -> None:
-    path = tmp_path / "in.jsonl"
-    limits = COUNTS
-
-    def open_source(positions: str) -> FileSource:
-        made = FileSource(path, reader=Reader(fields_of(limits)))
-        made.begin(positions)
-        return made
-
-    def read_all(source: FileSource) -> int:
-        return sum(len(source.read(100, wait=0.0)) for _ in range(4))
-
-    source = open_source("")
-    assert source.trouble
-    write(path, visit(limits, 0))
-    with path.open("a", encoding="utf-8") as file:
-        file.write('{"at": 1, "who"')
-    assert read_all(source) == 1
-    with path.open("a", encoding="utf-8") as file:
-        file.write(': "bo"}\n')
-    path.rename(tmp_path / "in.jsonl.1")
-    write(path, visit(limits, 0), visit(limits, 0))
-    if restart:
-        positions = source.positions
-        source.close()
-        source = open_source(positions)
-    assert read_all(source) == 3
-    path.write_text("", encoding="utf-8")
-    write(path, visit(limits, 0))
-    assert read_all(source) == 1
-    source.close()
-
-
-def test_the_mark_keeps_what_came_later_for_later(tmp_path: Path) -> None:
-    path = tmp_path / "in.jsonl"
-    source = FileSource(path, reader=Reader(fields_of(COUNTS)))
-    source.begin("")
-    write(path, *[visit(COUNTS, 0)] * 5)
-    assert source.mark()
-    assert not source.at_mark
-    write(path, *[visit(COUNTS, 0)] * 2)
-    assert len(source.read(100, wait=0.0)) == 5
-    assert source.at_mark
-    assert len(source.read(100, wait=0.0)) == 0
-    source.unmark()
-    assert len(source.read(100, wait=0.0)) == 2
-    source.close()
-
-
 def test_csv_lines_are_read_by_their_header(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     source = FileSource(path, reader=Reader(fields_of(SUMS)), layout="csv")
@@ -336,3 +254,131 @@ def test_csv_lines_are_read_by_their_header(tmp_path: Path) -> None:
     write(path, "cy,6,2.5")
     assert source.read(100, wait=0.0).names == ["cy"]
     source.close()
+
+
+FEW = Limits(Event(), Windows("1s", "2026-01-01", count=100), at_most=9)
+
+
+def scrape(progress: Progress, *, owner: bool = False) -> dict[str, float]:
+    port = free_port()
+    server = serve_metrics(progress, port=port, owner=owner)
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            text = answer.read().decode()
+    finally:
+        server.shutdown()
+        server.server_close()
+    return {name: float(value) for name, value in re.findall(r"^(\w+) (\S+)$", text, re.MULTILINE)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("records", [0, 1, 700])
+def test_other_records_make_no_other_metrics(tmp_path: Path, records: int) -> None:
+    bench = Bench(tmp_path, FEW)
+    write(
+        bench.path, *[{"at": at(FEW, number % 90), "who": f"p{number}"} for number in range(records)], *["?"] * records
+    )
+    live = bench.run_to(3)
+    shown = scrape(live.progress)
+    timely = {name: value for name, value in shown.items() if not name.endswith("_seconds")}
+    assert timely == {
+        "chronodp_live_next_window": 3,
+        "chronodp_live_windows_closed": 3,
+        "chronodp_live_releases": 3,
+        "chronodp_live_alerts_told": 0,
+        "chronodp_live_budget_spent_share": pytest.approx(0.001),
+        "chronodp_live_source_reachable": 1,
+        "chronodp_live_clock_doubted": 0,
+    }
+    assert all(value == int(value) for name, value in shown.items() if name.endswith("_seconds"))
+    for_owner = scrape(live.progress, owner=True)
+    assert for_owner["chronodp_live_owner_records_malformed"] == records
+
+
+OPENED = """
+import sys
+from pathlib import Path
+from chronodp import User
+from chronodp.live import Limits, Windows
+from tests.live.examples import Bench, at, write
+
+limits = Limits(User(), Windows("1s", "2026-01-01", count=3), clip=(0.0, 5.0), max_periods=3)
+bench = Bench(Path(sys.argv[1]), limits, alert={"above": 2.0, "max_alerts": 1, "epsilon": 1e4})
+write(bench.path, {"at": at(limits, 0), "who": "ann", "value": 1.0})
+live, state, ledger = bench.start()
+opened = set(sys.modules)
+bench.clock.moment = limits.windows.closes(1)
+live.run(windows=2)
+print(*sorted(set(sys.modules) - opened))
+"""
+
+
+@pytest.mark.slow
+def test_the_first_release_imports_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", OPENED, str(tmp_path)]  # a fresh interpreter: what is loaded is the question
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    assert done.stdout.split() == []
+
+
+def test_collecting_is_as_it_was_whatever_happens() -> None:
+    for enabled in [True, False]:
+        before = gc.isenabled()
+        try:
+            (gc.enable if enabled else gc.disable)()
+            with raising(KeyboardInterrupt, case=enabled):
+                interrupted()
+            assert gc.isenabled() == enabled, enabled
+        finally:
+            (gc.enable if before else gc.disable)()
+
+
+@collecting_later()
+def interrupted() -> None:
+    assert not gc.isenabled()
+    raise KeyboardInterrupt
+
+
+BAD_TOTALS = [None, 3.0, [1.0, 2.0], [["a"]], [[np.nan]], [[1.0], [np.inf]], [[1.0, 2.0]], [[1.0], [2.0, 3.0]]]
+WINDOW = cdp.Window(3)
+STREAM = design_stream(
+    cdp.EachPeriod(), unit=WINDOW, horizon=9, max_periods=None, change=1.0, keys=1, max_groups=1, epsilon=1.0, delta=0.0
+)
+DESIGNS: dict[str, Any] = {
+    "stream": STREAM,
+    "windowed": design_windowed(Uniform(), unit=WINDOW, change=1.0, columns=1, epsilon=1.0),
+    "alert": design_alert(above=5.0, change=1.0, unit=WINDOW, max_alerts=2, epsilon=1.0),
+}
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
+    with cdp.Ledger(tmp_path / "budget.db") as store:
+        store.open("doors", unit=WINDOW, epsilon=10.0)
+        yield store
+
+
+@pytest.mark.parametrize("kind", DESIGNS)
+def test_totals_that_are_no_table_of_finite_numbers_release_nothing(ledger: cdp.Ledger, kind: str) -> None:
+    (stream,) = open_streams({kind: DESIGNS[kind]}, ledger=ledger, dataset="doors")
+    for totals in BAD_TOTALS:
+        with raising(InvalidArgument, match="totals", case=totals):
+            stream.release_windows(0, totals, level=0.95)
+        assert stream.period == 0, totals
+    assert len(stream.release_windows(0, [[1], [2]], level=0.95)) == 2  # whole numbers in a list are numbers
+
+
+def test_designs_are_given_by_name(ledger: cdp.Ledger) -> None:
+    cases: list[Any] = [None, [STREAM], STREAM, {"one": 3}, {"one": None}]
+    for designs in cases:
+        with raising(InvalidArgument, match="designs", case=designs):
+            open_streams(designs, ledger=ledger, dataset="doors")
+    with pytest.raises(InvalidArgument, match="ledger"):  # its path is none
+        open_streams({"one": STREAM}, ledger="budget.db", dataset="doors")  # type: ignore[arg-type]
+    assert not ledger.history("doors")
+
+
+def test_a_stream_to_be_opened_by_another_is_checked() -> None:
+    cases: list[tuple[Any, Any]] = [(None, 3), (STREAM, 3), (DESIGNS["alert"], None)]
+    for design, entropy in cases:
+        with raising(InvalidArgument, case=(design, entropy)):
+            Stream.opening(design, "one", entropy=entropy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from chronodp.live.records import Reader
 from chronodp.live.sinks import CsvSink
 from chronodp.live.sources import FileSource
 from chronodp.live.sources.read_bytes import ReadBytes
+from tests.conftest import Trials
 from tests.live.examples import NAME, Bench, at, fields_of, write
 
 COUNTS = Limits(Event(), Windows("1s", "2026-01-01", lateness="1s", skew="2s", count=1000), at_most=1000)
@@ -92,26 +94,11 @@ def age(path: Path, seconds: int) -> None:
     os.utime(path, (moment, moment))
 
 
-def test_a_file_that_was_cut_and_refilled_past_the_old_place_is_read_from_its_start(followed: Followed) -> None:
-    followed.path.write_text(lines(100, 150), encoding="utf-8")
-    assert followed.read() == people(100, 150)
+@pytest.mark.parametrize("end", [150, 101])  # past the old place, or short of it
+def test_a_file_that_was_cut_and_refilled_is_read_from_its_start(followed: Followed, end: int) -> None:
+    followed.path.write_text(lines(100, end), encoding="utf-8")
+    assert followed.read() == people(100, end)
     assert followed.gaps == [OTHER if followed.restart else CUT]
-
-
-def test_the_same_in_a_stream_loses_nothing_of_what_is_there(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, COUNTS)
-    write(bench.path, *[{"at": at(COUNTS, 0), "who": f"p{number}"} for number in range(10)])
-    bench.run_to(1)
-    refilled = [json.dumps({"at": at(COUNTS, 1), "who": f"q{number}"}) + "\n" for number in range(50)]
-    bench.path.write_text("".join(refilled), encoding="utf-8")
-    live = bench.run_to(2)
-    assert bench.totals() == [10, 50]
-    assert live.progress.owner.missing == 1
-    assert bench.said == [OTHER]
-    with Ledger(tmp_path / "budget.db") as ledger:
-        state = State(tmp_path / "live.db", keys=ledger.keys, name=NAME)
-        assert [gap.what for gap in state.gaps] == [OTHER]
-        state.close()
 
 
 @pytest.mark.parametrize("point", ["counted", "state committed", "source confirmed", "stepped", "settled", "told"])
@@ -138,12 +125,6 @@ def test_a_gap_is_kept_once_wherever_the_process_dies(tmp_path: Path, point: str
         state.close()
 
 
-def test_a_file_that_was_cut_short_is_read_from_its_start(followed: Followed) -> None:
-    followed.path.write_text(lines(100, 101), encoding="utf-8")
-    assert followed.read() == ["p100"]
-    assert followed.gaps == [OTHER if followed.restart else CUT]
-
-
 def test_an_empty_file_is_told_once(followed: Followed) -> None:
     followed.path.write_text("", encoding="utf-8")
     assert followed.read() == []
@@ -151,14 +132,6 @@ def test_an_empty_file_is_told_once(followed: Followed) -> None:
     write(followed.path, line(100))
     assert followed.read() == ["p100"]
     assert len(followed.gaps) == 1
-
-
-def test_copytruncate_loses_nothing(followed: Followed) -> None:
-    write(followed.path, *map(line, range(10, 15)))
-    shutil.copy(followed.path, followed.path.with_name("in.jsonl.1"))
-    followed.path.write_text(lines(15, 50), encoding="utf-8")
-    assert followed.read() == people(10, 50)
-    assert not followed.gaps
 
 
 def test_an_older_file_that_begins_alike_is_no_copy(tmp_path: Path) -> None:
@@ -234,14 +207,6 @@ def test_a_last_line_that_is_not_finished_waits(followed: Followed) -> None:
     assert followed.read() == []
     with followed.path.open("a", encoding="utf-8") as file:
         file.write(f"{text[9:]}\n")
-    assert followed.read() == ["p10"]
-    assert not followed.gaps
-
-
-def test_a_file_that_was_saved_anew_is_the_same_file(followed: Followed) -> None:
-    other = followed.path.with_name("other")
-    other.write_text(lines(0, 11), encoding="utf-8")
-    os.replace(other, followed.path)
     assert followed.read() == ["p10"]
     assert not followed.gaps
 
@@ -338,3 +303,148 @@ def test_positions_on_disk_tell_nothing_of_the_file(tmp_path: Path) -> None:
     stored = b"".join(path.read_bytes() for path in tmp_path.glob("live.db*"))
     for secret in (b"ann", b"inode", digest.encode(), read.digest(b"").encode()):
         assert secret not in stored
+
+
+KINDS = ("append", "append", "append", "read", "read", "mark", "restart", "rename", "copytruncate", "save anew")
+CUTS = ("cut", "refill", "exchange")
+
+
+class Course:
+    """A file, what is done to it, and what was read of it."""
+
+    def __init__(self, folder: Path, chance: random.Random) -> None:
+        self.path, self.chance = folder / "in.jsonl", chance
+        self.sent: list[str] = []
+        self.read: list[str] = []
+        self.gaps: list[str] = []
+        self._moment, self._rotated = 1_000_000_000, 0
+        self.source = self._open("")
+
+    def _open(self, positions: str) -> FileSource:
+        source = FileSource(self.path, reader=Reader(fields_of(COUNTS)))
+        source.begin(positions, key=b"k")
+        return source
+
+    def do(self, kind: str) -> None:
+        getattr(self, f"_{kind.replace(' ', '_')}")()
+
+    def _new(self) -> list[str]:
+        names = [f"p{len(self.sent) + number}" for number in range(self.chance.randint(1, 200))]
+        self.sent += names
+        return names
+
+    def _touch(self) -> None:
+        """Let every change have a moment of its own, as far apart as rotations are."""
+        self._moment += 10
+        os.utime(self.path, (self._moment, self._moment))
+
+    def _write(self, names: list[str]) -> None:
+        write(self.path, *[json.dumps({"at": 1, "who": name}) for name in names])
+        self._touch()
+
+    def _append(self) -> None:
+        self._write(self._new())
+
+    def _read(self) -> None:
+        self.read += self.source.read(self.chance.choice((1, 1000)), wait=0.0).names or ()
+        self.gaps += self.source.take_gaps()
+
+    def _mark(self) -> None:
+        expected = set(self.sent)
+        assert self.source.mark()
+        later: list[str] = []
+        if self.chance.random() < 0.5:
+            later = self._new()
+            self._write(later)
+        for _ in range(100):
+            if self.source.at_mark:
+                break
+            self._read()
+        assert self.source.at_mark
+        self.source.unmark()
+        assert expected <= set(self.read)
+        assert not set(later) & set(self.read)
+
+    def _look(self) -> None:
+        for _ in range(20):
+            self._read()
+        self._append()
+
+    def _restart(self) -> None:
+        positions = self.source.positions
+        self.gaps += self.source.take_gaps()  # on disk together
+        self.source.close()
+        self.source = self._open(positions)
+
+    def _rename(self) -> None:
+        if self.path.exists():
+            self._rotated += 1
+            self.path.rename(self.path.with_name(f"in.jsonl.{self._rotated}"))
+            self._append()
+
+    def _copytruncate(self) -> None:
+        if self.path.exists():
+            self._rotated += 1
+            shutil.copy2(self.path, self.path.with_name(f"in.jsonl.{self._rotated}"))
+            os.truncate(self.path, 0)
+            self._append()
+
+    def _save_anew(self) -> None:
+        if self.path.exists():
+            shutil.copy2(self.path, self.path.with_name("other"))
+            os.replace(self.path.with_name("other"), self.path)
+
+    def _cut(self) -> None:
+        """Cut away lines that were not read, of a file that was looked at."""
+        self._look()
+        os.truncate(self.path, 0)
+
+    def _refill(self) -> None:
+        self._cut()
+        self._append()
+
+    def _exchange(self) -> None:
+        self._look()
+        self.path.unlink()
+        self._append()
+
+    def finish(self) -> None:
+        for _ in range(40):
+            self._read()
+        self.source.close()
+
+
+def course(folder: Path, seed: int, kinds: tuple[str, ...]) -> Course:
+    chance = random.Random(seed)
+    made = Course(folder, chance)
+    made._append()
+    made._read()
+    for kind in chance.choices(kinds, k=14):
+        made.do(kind)
+    made.finish()
+    return made
+
+
+@pytest.mark.slow
+def test_every_line_is_read_once_where_nothing_is_cut_away(tmp_path: Path, trials: Trials) -> None:
+    for seed in range(trials(400, least=20)):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        made = course(folder, seed, KINDS)
+        assert (seed, made.read, made.gaps) == (seed, made.sent, [])
+        shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+def test_what_was_cut_away_is_told_and_nothing_is_read_twice(tmp_path: Path, trials: Trials) -> None:
+    told = 0
+    for seed in range(trials(400, least=20)):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        made = course(folder, seed, ("append", "append", "read", "restart", "rename", *CUTS))
+        assert len(set(made.read)) == len(made.read), seed
+        if set(made.sent) - set(made.read):
+            assert made.gaps, seed
+            told += 1
+        shutil.rmtree(folder)
+    assert told

@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import random
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +30,15 @@ from chronodp.local import (
     OptimizedUnary,
     Piecewise,
     RandomizedResponse,
-    Slots,
     WindowAsked,
-    WindowPopulation,
+    WindowBudget,
+    device,
     start,
 )
 from chronodp.local.device import Refused, SecretChance, to_bytes, to_json
 from chronodp.local.reports import parse_lines, parse_records
 from tests.cases import case
+from tests.conftest import Trials
 
 FOUR = RandomizedResponse(1.0, 4)
 SECRET = 3
@@ -139,21 +143,6 @@ def test_plans_of_other_versions_are_refused(tmp_path: Path) -> None:
                 Device(folder / "me.json", plan).send(0, slot=0)
 
 
-def test_slots_are_drawn_once_and_silence_is_free(tmp_path: Path) -> None:
-    plan = LocalPlan("few", FOUR, Slots(horizon=20, reports=3))
-    mine = begun(tmp_path, plan)
-    sent = [slot for slot in range(20) if mine.send(SECRET, slot=slot) is not None]
-    assert len(sent) == 3
-    assert mine.spent == 3
-
-
-def test_phases_give_one_report_a_window_for_ever(tmp_path: Path) -> None:
-    mine = begun(tmp_path, LocalPlan("phase", FOUR, WindowPopulation(window=5)))
-    sent = [slot for slot in range(40) if mine.send(SECRET, slot=slot) is not None]
-    assert len(sent) == 8
-    assert len({slot % 5 for slot in sent}) == 1
-
-
 def test_devices_refuse_a_collector_that_asks_too_often(tmp_path: Path) -> None:
     plan = LocalPlan("asked", FOUR, WindowAsked(10)).compiled
     start(tmp_path / "me.json", plan)
@@ -163,18 +152,6 @@ def test_devices_refuse_a_collector_that_asks_too_often(tmp_path: Path) -> None:
         mine.send(2, slot=14)
     assert mine.send(2, slot=15) is not None
     assert mine.spent == 2
-
-
-def test_kept_answers_survive_a_restart(tmp_path: Path) -> None:
-    plan = LocalPlan("kept", FOUR, Memoised(permanent_epsilon=1.0, horizon=100))  # one level: the kept answer itself
-    mine = begun(tmp_path, plan)
-    answers = set()
-    for slot in range(30):
-        report = Device(tmp_path / "me.json", plan.compiled).send(SECRET, slot=slot)
-        assert report is not None
-        answers.add(tuple(report["answer"]))
-    assert len(answers) == 1
-    assert mine.spent == 30
 
 
 def test_two_threads_never_share_a_charge(tmp_path: Path) -> None:
@@ -227,7 +204,6 @@ def test_the_file_works_alone_and_reports_can_be_read(tmp_path: Path) -> None:
 
 def test_both_forms_of_a_report_say_the_same(tmp_path: Path) -> None:
     mechanism: Any
-    value: float
     for mechanism, value in [
         (FOUR, 1),
         (OptimizedUnary(1.0, 9), 8),
@@ -311,3 +287,77 @@ def test_tables_that_tell_more_than_the_plan_states_are_refused(tmp_path: Path) 
             with pytest.raises(Refused, match="protocol is not known"):
                 start(folder / "other.json", unknown)
             assert not (folder / "other.json").exists()
+
+
+POINTS = ("any", "before fsync", "after fsync", "before replace", "after replace")
+VICTIM = Path(__file__).with_name("victim.py")
+PLANS = {
+    "fresh": LocalPlan("fresh", RandomizedResponse(0.01), WindowBudget(window=1000)),
+    "kept": LocalPlan("kept", RandomizedResponse(0.5), Memoised(permanent_epsilon=1.0, horizon=2**20)),
+}
+
+
+def kill(folder: Path, point: str, chance: random.Random) -> None:
+    files = [str(folder / name) for name in ("plan.json", "state.json", "told.jsonl")]
+    count = chance.randint(1, 12)
+    command = [sys.executable, "-I", "-S", str(VICTIM), str(device.__file__), *files, point, str(count)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as victim:
+        if point == "any":
+            time.sleep(0.03 + 0.05 * chance.random())
+            victim.kill()
+        _, said = victim.communicate(timeout=60)
+    assert victim.returncode == -signal.SIGKILL, said
+
+
+def told(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "told.jsonl"
+    if not path.exists():
+        return []
+    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def check(folder: Path, plan: LocalPlan, before: dict[str, Any]) -> dict[str, Any]:
+    """Return the state after a kill, having compared it with the one before and with all that was told."""
+    if not (folder / "state.json").exists():
+        assert not told(folder)
+        return before
+    state = Device(folder / "state.json", plan.compiled)._read()
+    assert state["spent"] >= before.get("spent", 0)
+    assert state["slot"] >= before.get("slot", -1)
+    for value, kept in before.get("memo", {}).items():
+        assert state["memo"][value] == kept
+    reports: dict[int, str] = {}
+    for report in told(folder):
+        assert reports.setdefault(report["slot"], report["id"]) == report["id"]  # sent again, never drawn again
+    assert len(reports) <= state["spent"]
+    assert max(reports, default=-1) <= state["slot"]
+    return state
+
+
+@pytest.mark.kill
+@pytest.mark.parametrize("name", PLANS)
+def test_spending_never_shrinks(name: str, tmp_path: Path, trials: Trials) -> None:
+    plan, chance = PLANS[name], random.Random(11)
+    plan.save(tmp_path / "plan.json")
+    state: dict[str, Any] = {}
+    for number in range(trials(500, least=2 * len(POINTS))):  # both plans: 1,000
+        kill(tmp_path, POINTS[number % len(POINTS)], chance)
+        state = check(tmp_path, plan, state)
+    assert state["spent"] > 5
+    assert len(told(tmp_path)) > 5
+
+
+def test_the_check_notices_a_state_that_was_set_back(tmp_path: Path) -> None:
+    plan = PLANS["fresh"]
+    plan.save(tmp_path / "plan.json")
+    device.start(tmp_path / "state.json", plan.compiled)
+    old = (tmp_path / "state.json").read_bytes()
+    report = Device(tmp_path / "state.json", plan.compiled).send(1, slot=0)
+    (tmp_path / "told.jsonl").write_text(json.dumps(report) + "\n", encoding="utf-8")
+    state = check(tmp_path, plan, {})
+    (tmp_path / "state.json").write_bytes(old)
+    with pytest.raises(AssertionError):
+        check(tmp_path, plan, state)
+    with pytest.raises(AssertionError):  # told, but not paid
+        check(tmp_path, plan, {})

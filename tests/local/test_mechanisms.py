@@ -42,7 +42,6 @@ NUMBERS: list[type[Number]] = [OneBit, Piecewise, Hybrid, LaplaceNumber]
 
 
 def test_variances_agree_with_reference_values(golden: Any) -> None:
-    key: str
     for key in EPSILONS:
         with case(key):
             expected, epsilon = golden("local/reference.json")[key], float(key)
@@ -69,7 +68,6 @@ def test_variances_agree_with_reference_values(golden: Any) -> None:
 
 
 def test_two_levels_realise_the_first_report_exactly(golden: Any) -> None:
-    key: str
     for key in ["einf=2,e1=1,k=2", "einf=2,e1=1,k=10", "einf=4,e1=2,k=10", "einf=2,e1=1,k=24"]:
         with case(key):
             known = golden("local/reference.json")["lgrr_exact"][key]
@@ -86,7 +84,6 @@ def test_two_levels_realise_the_first_report_exactly(golden: Any) -> None:
 
 
 def test_where_randomised_response_gives_way(golden: Any) -> None:
-    key: str
     for key in EPSILONS:
         with case(key):
             border = golden("local/reference.json")[key]["grr_better_if_k_below"]
@@ -175,17 +172,6 @@ def test_frequencies_are_unbiased_with_the_stated_variance(mechanism: ChoiceMech
     assert np.any(np.abs(found.var(axis=0) / wrong - 1) > 6.5 * math.sqrt(2 / runs))
 
 
-def test_probabilities_exchanged_keep_their_epsilon_and_lose_the_truth() -> None:
-    """Exchanging the two probabilities of unary encoding only mirrors the odds; estimates then point the wrong way."""
-    law = OptimizedUnary(1.0, 4).law
-    held, other = law.chance, law.truth
-    assert (other * (1 - held)) / (held * (1 - other)) == (law.truth * (1 - law.chance)) / (
-        law.chance * (1 - law.truth)
-    )
-    named = np.array([float(held), *[float(other)] * 3])  # what exchanged devices that all hold value 0 would name
-    assert law.frequencies(named, 1).tolist() == pytest.approx([0.0, 1.0, 1.0, 1.0])
-
-
 @pytest.mark.parametrize("numerator", [0, 1, 2**61, 2**62 - 1, 3**38, 1_240_278_110_206_104_833])
 def test_packed_coins_have_the_law_of_single_ones(numerator: int, trials: Trials) -> None:
     rows = trials(200_000, least=20_000)
@@ -239,7 +225,6 @@ def test_odds_never_exceed_epsilon(epsilon: float, likely: int, others: int) -> 
 
 def test_what_is_no_mechanism_or_plan() -> None:
     build: Any
-    said: str
     for build, said in [
         (lambda: RandomizedResponse(0.0), "epsilon must be"),
         (lambda: RandomizedResponse(41.0), "epsilon must be a number from 1e-06 to 40"),
@@ -295,7 +280,6 @@ EVERY: list[ChoiceMechanism | NumberMechanism] = [
 
 
 def test_every_mechanism_keeps_its_contract() -> None:
-    mechanism: ChoiceMechanism | NumberMechanism
     for mechanism in EVERY:
         with case(mechanism):
             assert load(dump(mechanism), type(mechanism)) == mechanism
@@ -310,10 +294,6 @@ def test_every_mechanism_keeps_its_contract() -> None:
 def test_numbers_of_numpy_make_plans_like_others() -> None:
     one: Any = np.float32(1.0)
     whole: Any = np.int64(4)
-    for mechanism in (
-        OptimizedUnary(1.0, whole),
-        SymmetricUnary(one, whole),
-        OneBit(1.0, (whole, whole + 2)),
-    ):
+    for mechanism in (OptimizedUnary(1.0, whole), SymmetricUnary(one, whole), OneBit(1.0, (whole, whole + 2))):
         assert json.dumps(LocalPlan("asked", mechanism, Slots(np.int64(5), np.int64(2))).compiled)  # type: ignore[arg-type]
     assert json.dumps(LocalPlan("asked", LocalHashing(1.0, np.int64(40)), Fresh(3)).compiled)  # type: ignore[arg-type]

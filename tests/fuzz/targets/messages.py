@@ -19,8 +19,7 @@ from chronodp.service.bodies import check_body
 from chronodp.service.price import check_price
 from chronodp.service.question import QueryRequest, ask
 from chronodp.service.rules import allowed_grid, check_allowed, check_expressions
-from tests.federated.crowd import Meeting, PeopleIndex
-from tests.federated.places import Places
+from tests.federated.crowd import Meeting, PeopleIndex, Places
 from tests.fuzz.target import Target
 from tests.service.town import write_policy
 
