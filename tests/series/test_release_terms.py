@@ -11,11 +11,7 @@ import pytest
 from tests.series.releases import BERLIN, EDGES, Forbidden, Silent, made, night, readings, values
 
 import chronodp as cdp
-from chronodp.errors import (
-    BudgetExhausted,
-    InvalidArgument,
-    RequestConflict,
-)
+from chronodp.errors import BudgetExhausted, InvalidArgument, RequestConflict
 
 
 def january(data: object, **changes: Any) -> cdp.TimeSeries:

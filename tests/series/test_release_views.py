@@ -13,9 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from tests.series.releases import BERLIN, EDGES, Silent, crowd, made, night, three_days, values
 
 import chronodp as cdp
-from chronodp.errors import (
-    InvalidArgument,
-)
+from chronodp.errors import InvalidArgument
 
 
 def test_tables_have_times_groups_and_bins(ledger: cdp.Ledger) -> None:

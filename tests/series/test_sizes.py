@@ -52,14 +52,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> cdp.Ledger:
 
 def hours(every: str = "1h") -> Any:
     return cdp.TimeSeries(
-        TABLE,
-        time="at",
-        user="who",
-        every=every,
-        start="2026-01-01",
-        end="2026-01-05",
-        unit=cdp.User(),
-        max_periods=2,
+        TABLE, time="at", user="who", every=every, start="2026-01-01", end="2026-01-05", unit=cdp.User(), max_periods=2
     )
 
 

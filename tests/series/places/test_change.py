@@ -69,11 +69,7 @@ def test_more_cells_than_there_are_change_no_more() -> None:
     assert level_changes(tree, 100) == level_changes(tree, 4) == (16, 8, 4)
 
 
-COLUMNS = {
-    "white": [1.0, 0.0, 0.0],
-    "square root": [1.0, 0.5, 0.375],
-    "of both signs": [1.0, -0.8, 0.3],
-}
+COLUMNS = {"white": [1.0, 0.0, 0.0], "square root": [1.0, 0.5, 0.375], "of both signs": [1.0, -0.8, 0.3]}
 
 
 def tables(ends: tuple[float, ...], periods: int, cells: int, *, moves: bool) -> list[NDArray[np.float64]]:

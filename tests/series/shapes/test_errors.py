@@ -114,10 +114,7 @@ def test_the_table_of_running_totals(golden: Any, horizon: str) -> None:
     root = SquareRoot(RunningTotal())
     length = FilterReach(root.coefficients(periods)).l2(1, together=True)
     assert length == pytest.approx(published["sqrt_toeplitz"]["sens"], rel=1e-9)
-    found: dict[str, tuple[float, Shape]] = {
-        "sqrt_toeplitz": (length, root),
-        "input_noise_accumulated": (1.0, White()),
-    }
+    found: dict[str, tuple[float, Shape]] = {"sqrt_toeplitz": (length, root), "input_noise_accumulated": (1.0, White())}
     for bands in (4, 16, 64):
         banded = Banded.of(RunningTotal(), bands)
         found[f"BSR_p{bands}"] = (float(np.linalg.norm(banded.bands)), banded)
@@ -207,11 +204,7 @@ FEW: tuple[tuple[int, Shape], ...] = (
     (2**10, Banded.of(RunningTotal(), 64)),
     (2**10, Tree(13)),
 )
-MANY: tuple[tuple[int, Shape], ...] = (
-    (2**14, SquareRoot(RunningTotal())),
-    *SHIPPED,
-    (2**14, Tree(33)),
-)
+MANY: tuple[tuple[int, Shape], ...] = ((2**14, SquareRoot(RunningTotal())), *SHIPPED, (2**14, Tree(33)))
 # Buffers are carried from one block of steps to the next: four blocks show it as sixteen do.
 SIMULATED = (*FEW, *MANY) if SCALE >= 1 else (*FEW, (2**12, SHIPPED[0][1]))
 

@@ -80,10 +80,7 @@ def test_refuses_filters_without_a_bounded_root() -> None:
         Banded((1.0, 3.0)).inverse(2000)
 
 
-@given(
-    st.lists(st.floats(-0.3, 0.3), min_size=1, max_size=40),
-    st.integers(1, 200),
-)
+@given(st.lists(st.floats(-0.3, 0.3), min_size=1, max_size=40), st.integers(1, 200))
 def test_reciprocals_of_power_series(tail: list[float], terms: int) -> None:
     series = np.array([1.0, *(value / len(tail) for value in tail)])
     inverse = reciprocal(series, terms)

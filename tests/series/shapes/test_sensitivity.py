@@ -28,15 +28,7 @@ from chronodp.privacy import (
     per_period,
     running_total,
 )
-from chronodp.series.shapes import (
-    BufferedLinear,
-    FilterReach,
-    Reach,
-    SquareRoot,
-    Tree,
-    TreeReach,
-    shape_sensitivity,
-)
+from chronodp.series.shapes import BufferedLinear, FilterReach, Reach, SquareRoot, Tree, TreeReach, shape_sensitivity
 from chronodp.series.workloads import Rolling, RunningTotal
 
 Matrix = NDArray[np.float64]
