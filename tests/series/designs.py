@@ -28,31 +28,6 @@ from chronodp.series import (
 )
 from chronodp.series.planner import design_release
 
-__all__ = [
-    "BINS",
-    "CLIPS",
-    "COUNT",
-    "DELTA",
-    "DELTAS",
-    "EPSILONS",
-    "LAWS",
-    "MEAN",
-    "MEASURES",
-    "PANEL",
-    "REGIONS",
-    "ROWS",
-    "TABLES",
-    "THREE_DAYS",
-    "TOTALS",
-    "UNITS",
-    "WIDE_CLIPS",
-    "designs",
-    "feasible",
-    "of_law",
-    "table",
-    "width",
-]
-
 DELTA = 1e-6
 LAWS: tuple[Law, ...] = ("laplace", "gaussian")
 THREE_DAYS = Calendar("1h", "2026-01-01", "2026-01-04")

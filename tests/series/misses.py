@@ -17,8 +17,6 @@ from chronodp.series.estimates import Estimates, Floats, estimate
 from chronodp.series.planner import design_release
 from chronodp.series.windows import Windows
 
-__all__ = ["CELLS", "FALSE_ALARM", "LAWS", "PERSON", "WIDER", "Missed", "designed", "missed", "misses", "noisy"]
-
 FALSE_ALARM = 1e-9
 WIDER = 1.1
 LAWS: tuple[Law, ...] = ("laplace", "gaussian")

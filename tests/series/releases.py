@@ -12,20 +12,6 @@ import chronodp as cdp
 from chronodp.randomness import KeystreamEntropy, SeededKeystream, Shape, seeded
 from chronodp.series import Plan, View
 
-__all__ = [
-    "BERLIN",
-    "EDGES",
-    "Forbidden",
-    "Silent",
-    "crowd",
-    "hours",
-    "made",
-    "night",
-    "readings",
-    "three_days",
-    "values",
-]
-
 BERLIN = "Europe/Berlin"
 EDGES = (0.0, 1.0, 2.0, 4.0)
 

@@ -17,11 +17,10 @@ from tests.series.misses import LAWS, WIDER, designed, missed, misses, noisy
 from chronodp import User
 from chronodp.engines import Grouping
 from chronodp.postprocess.tails import Law, quantiles
-from chronodp.privacy import Calendar
 from chronodp.randomness import seeded
 from chronodp.series import Count, PanelMean, Sum
-from chronodp.series.estimates import Estimates, Floats, estimate
-from chronodp.series.windows import coarser, each, rolling, running
+from chronodp.series.estimates import Estimates, estimate
+from chronodp.series.windows import each, rolling, running
 
 
 def test_each_period(trials: Trials, subtests: pytest.Subtests) -> None:
@@ -54,19 +53,6 @@ def test_the_other_law_of_the_same_deviation_is_no_match(law: Law, length: int, 
     assert not misses(design, truth, windows, replicas, level=level, read_as=mistaken)[0].exactly(level)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS)
-def test_running_totals(law: Law, trials: Trials) -> None:
-    level, horizon = 0.9, 12
-    design = designed(Sum("kwh", (0.0, 5.0)), law)
-    truth: Floats = 100.0 * np.arange(horizon, dtype=np.float64)
-    replicas = trials(500_000, least=100_000)
-    for total in misses(design, truth, running(horizon), replicas, level=level):
-        assert total.exactly(level)
-    for total in misses(design, truth, running(horizon), replicas, level=level, wider=WIDER):
-        assert not total.exactly(level)
-
-
 @pytest.mark.parametrize("law", LAWS)
 def test_rolling_means(law: Law, trials: Trials) -> None:
     level, horizon = 0.9, 9
@@ -78,22 +64,6 @@ def test_rolling_means(law: Law, trials: Trials) -> None:
         assert mean.exactly(level)
     for mean in misses(design, truth, windows, replicas, level=level, average=True, wider=WIDER):
         assert not mean.exactly(level)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS)
-def test_resampled_sums_over_days_of_24_and_25_hours(law: Law, trials: Trials) -> None:
-    level = 0.9
-    calendar = Calendar("1h", "2026-10-24", "2026-10-26", "Europe/Berlin")
-    windows = coarser(calendar, "1D")
-    assert windows.lengths.tolist() == [24, 25]
-    design = designed(Sum("kwh", (0.0, 5.0)), law)
-    truth: Floats = 7.0 * np.arange(len(calendar), dtype=np.float64)
-    replicas = trials(200_000, least=50_000)
-    for total in misses(design, truth, windows, replicas, level=level):
-        assert total.exactly(level)
-    for total in misses(design, truth, windows, replicas, level=level, wider=WIDER):
-        assert not total.exactly(level)
 
 
 def test_a_sum_reaches_less_far_than_its_parts_together() -> None:

@@ -16,7 +16,7 @@ from chronodp import Aggregate, Event, Ledger, User
 from chronodp.postprocess.tails import Law, quantiles
 from chronodp.privacy import RecordUnit
 from chronodp.randomness import seeded
-from chronodp.series import Design, Histogram, Mean
+from chronodp.series import Design, Histogram, Mean, Variance
 from chronodp.series.estimates import Estimates, Floats, estimate
 from chronodp.series.quantile_reading import estimate_quantile
 from chronodp.series.windows import Windows, each
@@ -126,13 +126,15 @@ def test_a_mean_whose_count_is_taken_as_exact_is_no_match(law: Law, trials: Tria
     assert missed(found, mean).at_most(level)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_nobody_there_tells_nothing(law: Law) -> None:
-    design = designed(Mean("kwh", CLIP), law, periods=1)
-    empty = np.zeros((1, 1))
-    found = estimate(design, (empty, empty), each(1), average=False, level=0.95)
-    assert (found.lower[0, 0], found.upper[0, 0]) == pytest.approx(CLIP, abs=1e-6)
-    assert np.isfinite(found.value).all()
+def test_nobody_there_tells_nothing() -> None:
+    for law, (measure, ends) in itertools.product(
+        LAWS, ((Mean("kwh", CLIP), CLIP), (Variance("kwh", CLIP), (0.0, 5.0**2)))
+    ):
+        design = designed(measure, law, periods=1)
+        empty = [np.zeros((1, 1)) for _ in design.noises]
+        found = estimate(design, tuple(empty), each(1), average=False, level=0.95)
+        assert (found.lower[0, 0], found.upper[0, 0]) == pytest.approx(ends, abs=1e-5), (law, measure)
+        assert np.isfinite(found.value).all()
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -10,7 +10,7 @@ from tests.series.releases import Silent, made, night
 
 import chronodp as cdp
 from chronodp.dataset.joint.plan import PlanTogether
-from chronodp.errors import BudgetExhausted, RequestConflict, UnknownBudget, UnsupportedCost
+from chronodp.errors import BudgetExhausted, RequestConflict, UnitMismatch, UnknownBudget, UnsupportedCost
 from chronodp.ledger import Written
 from chronodp.privacy import Claim, FailureCost, GaussianCost, SequenceCost
 from chronodp.series import Plan
@@ -81,10 +81,14 @@ def test_what_cannot_be_paid_is_refused_before_data_are_read(
         return read(self, **options)
 
     monkeypatch.setattr(Plan, "read", noted)
-    for dataset, error in (("small", BudgetExhausted), ("nowhere", UnknownBudget)):
+    rows = night(unit=cdp.Event(), max_periods=None).count().plan(epsilon=0.1)
+    for asked, dataset, error in (
+        (plan, "small", BudgetExhausted), (plan, "nowhere", UnknownBudget), (rows, "small", UnitMismatch),
+    ):  # fmt: skip
         with pytest.raises(error):
-            made(plan, ledger, "second", dataset=dataset)
+            made(asked, ledger, "second", dataset=dataset)
     assert reads == []
+    assert (ledger.status("small").charges, ledger.status("small").unreleased) == (1, ())
     # What was paid for is found again although nothing is left, and a used id is still told apart.
     assert made(plan, ledger, "first", dataset="small", entropy=Silent()).text == first.text
     with pytest.raises(RequestConflict):

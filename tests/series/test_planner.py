@@ -11,10 +11,10 @@ from tests.conftest import Trials
 from tests.series.shapes.matrices import lower, tree_matrices, workload_matrix
 
 from chronodp.privacy import Event, RecordUnit, User, Window
+from chronodp.series import Count, Measure, Sum, Total
 from chronodp.series.design import Design
-from chronodp.series.measures import Total
 from chronodp.series.planner import design_release
-from chronodp.series.shapes import Tree
+from chronodp.series.shapes import Tree, White
 from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal, Workload
 
@@ -49,18 +49,11 @@ def random_task(chance: np.random.Generator) -> tuple[Table, Workload, float, fl
         Filter(tuple(np.cumprod([1.0, *chance.uniform(0.2, 1.0, 4)]).tolist())),
         Hierarchy((1, int(chance.integers(2, horizon + 2)))),
     ]
-    table = Table(
-        Total(change=float(chance.uniform(0.1, 10))),
-        unit,
-        horizon,
-        max_periods=periods if unit == User(relation) else None,
-    )
-    return (
-        table,
-        workloads[int(chance.integers(6))],
-        float(10 ** chance.uniform(-1, 1)),
-        float(chance.choice([0.0, 1e-9, 1e-6, 1e-3])),
-    )
+    measures: list[Measure] = [Total(float(chance.uniform(0.1, 10))), Count(), Sum("kwh", (-1.0, 2.0))]
+    limit = periods if unit == User(relation) else None
+    table = Table(measures[int(chance.integers(3))], unit, horizon, max_periods=limit)
+    delta = float(chance.choice([0.0, 1e-9, 1e-6, 1e-3]))
+    return table, workloads[int(chance.integers(6))], float(10 ** chance.uniform(-1, 1)), delta
 
 
 @pytest.mark.slow
@@ -74,5 +67,7 @@ def test_the_choice_is_the_least_of_all_candidates(trials: Trials) -> None:
         stated = [design.errors.rmse_mean for design in designs]
         assert np.allclose(found, stated, rtol=1e-7)
         assert found[0] <= min(found) * (1 + 1e-7)
+        assert any(isinstance(design.shape, White) for design in designs)
+        assert all(design.epsilon_of(1, delta) <= design.epsilon * (1 + 1e-9) for design in designs)
         chosen.add(type(designs[0].shape).__name__)
     assert len(chosen) >= 3  # no shape is always the best

@@ -174,15 +174,6 @@ def test_an_interval_that_knows_only_the_noise_of_squares_is_no_match(law: Law, 
     assert 1.0 < float(np.median(found.upper - found.lower)) / 2 / spread < 1.15
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_nobody_there_tells_nothing(law: Law) -> None:
-    design = designed(Variance("kwh", CLIP), law, periods=1)
-    empty = np.zeros((1, 1))
-    found = estimate(design, (empty, empty, empty), each(1), average=False, level=0.95)
-    assert (found.lower[0, 0], found.upper[0, 0]) == pytest.approx((0.0, HALF**2), abs=1e-5)
-    assert np.isfinite(found.value).all()
-
-
 def test_a_variance_below_zero_is_shown_as_zero() -> None:
     design = designed(Variance("kwh", CLIP), "gaussian", periods=1)
     parts = (np.zeros((1, 1)), np.full((1, 1), 1e4), np.full((1, 1), -1e4 * (HALF**2 / 2 + 1e-3)))

@@ -181,12 +181,6 @@ def test_a_person_replaced_where_there_is_one_choice_moves_it_by_one(q: float) -
     assert replaced(twice, (q,), people=6, bins=3)[1] <= width + 1e-9
 
 
-def test_two_choices_do_not_pay_for_one_of_twice_the_range_in_gaussian_terms() -> None:
-    # Why a replaced person's two steps are charged as one range of twice the size, and not as two ranges.
-    once, twice = gaussian.mu(BoundedRangeCost(0.2)), gaussian.mu(BoundedRangeCost(0.1))
-    assert once == pytest.approx(2 * twice, rel=1e-3)  # two ranges of half the size cost √2 times one of them
-
-
 def in_order(law: Law, bins: int) -> Law:
     """Return the law of what is released: bins that rise with their quantiles, "too few" where it was drawn."""
     found: Law = {}

@@ -12,13 +12,12 @@ from tests.conftest import SCALE, Trials
 
 import chronodp as cdp
 from chronodp.engines import Grouping
-from chronodp.postprocess import Law, deviations, quadratic_sets
+from chronodp.postprocess import Law
 from chronodp.privacy import Calendar, Certificate, Claim, Grid, Guarantee
 from chronodp.randomness import seeded
 from chronodp.series import Count, Design, Table, View
 from chronodp.series.plain import Numbers
 from chronodp.series.planner import design_release
-from chronodp.series.readings.made import RatioReading
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shaping import draw_noise
 
@@ -129,49 +128,3 @@ def test_sets_hold_the_truth_as_often_as_they_say(name: str, trials: Trials) -> 
         expected = 100 * (truth[row] / median - 1)
         for count in held(made, row, expected, runs):
             assert at_least(int(count), runs, level), (row, count / runs)
-
-
-@pytest.mark.parametrize("name", ["white gaussian", "shaped gaussian"])
-def test_without_the_covariance_sets_hold_too_often_or_too_seldom(name: str, trials: Trials) -> None:
-    law, white = NOISES[name]
-    design, runs, level = design_of(law, white=white), trials(20_000, least=2000), 0.9
-    view, truth = replicas(design, PLACES[:2], runs, 4)
-    made = (
-        view.ratio(view.over("place")).made
-        if white
-        else view.running_total().change(baseline=("2026-01-20", "2026-01-20"), scale="index").made
-    )
-    assert isinstance(made, RatioReading)
-    running = np.cumsum(truth, axis=0)
-    row, ratio = (20, (truth / truth.sum(axis=1, keepdims=True))[20]) if white else (20, running[20] / running[15])
-    above, below = made.numerator.values()[row], made.denominator.values()[row]
-    aa, bb = (np.broadcast_to(one.variance(), made.numerator.shape)[row] for one in (made.numerator, made.denominator))
-    broken = quadratic_sets(above, below, aa=aa, ab=0.0, bb=bb, multiplier=deviations(law, level))
-    counted = broken.contain(np.tile(ratio, runs)).reshape(runs, -1).sum(axis=0)
-    assert not exactly(int(counted[0]), runs, level)
-
-
-@pytest.mark.parametrize("law", ["gaussian", "laplace"])
-def test_of_what_is_published_few_miss(law: Law, trials: Trials) -> None:
-    design, runs = design_of(law, white=True), trials(20_000, least=4000)
-    scale = design.noises[0].scale
-    view, truth = replicas(design, np.array([(2.5 if law == "gaussian" else 4.0) * scale]), runs, 5)
-    row = view.at(place="0")
-    shown = row.publish(relative=0.5)
-    plain = row.publish(relative=0.5, coverage="each")
-
-    def missed(told: View) -> tuple[int, int]:
-        there = ~np.isnan(told.estimates.value)
-        out = (told.estimates.lower > truth) | (told.estimates.upper < truth)
-        return int((out & there).sum()), int(there.sum())
-
-    misses, published = missed(shown)
-    assert published > 1000
-    assert stats.binom.sf(misses - 1, published, 0.05) > FALSE_ALARM
-    misses, published = missed(plain)
-    if law == "gaussian":
-        given = row.publish(relative=0.5, coverage="given")
-        few, same = missed(given)
-        assert same == published
-        assert exactly(published - few, published, 0.95)
-    assert stats.binom.sf(misses - 1, published, 0.05) < FALSE_ALARM  # the trap: intervals as they were

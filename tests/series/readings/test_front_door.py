@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from tests.conftest import SCALE
-from tests.series.readings.towns import COUNTIES, DAYS, END, START, released, rows_of, visits
+from tests.series.readings.towns import DAYS, END, START, released, rows_of, visits
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument
@@ -349,10 +349,6 @@ def test_what_cannot_be_told_is_refused(town: dict[str, cdp.Release], subtests: 
             with pytest.raises(InvalidArgument) as caught:
                 ask(town)
             assert said in str(caught.value)
-
-
-def test_counties_are_those_of_the_town(town: dict[str, cdp.Release]) -> None:
-    assert town["laplace"].to_pandas()["county"].unique().tolist() == list(COUNTIES)
 
 
 def test_groupings_may_be_called_as_columns_and_arguments_are(tmp_path: Path) -> None:
