@@ -51,6 +51,17 @@ def missed(found: Estimates, truth: Floats | float) -> Missed:
     return Missed(int((truth < found.lower).sum()), int((truth > found.upper).sum()), found.value.size)
 
 
+def over_periods(
+    design: Design, parts: tuple[Floats, ...], periods: int, *, level: float, ends: tuple[float, float]
+) -> Estimates:
+    """Read so many periods at a time of replicas that stand one below the other; nothing may lie beyond the ends."""
+    starts = periods * np.arange(len(parts[0]) // periods)
+    found = estimate(design, parts, Windows(starts, starts + periods, starts), average=False, level=level)
+    assert np.all((found.lower <= found.value) & (found.value <= found.upper))
+    assert np.all((found.lower >= ends[0] - 1e-6) & (found.upper <= ends[1] + 1e-6))
+    return found
+
+
 def designed(
     measure: Measure, law: Law, *, unit: RecordUnit = PERSON, periods: int = 3, groupings: tuple[Grouping, ...] = ()
 ) -> Design:

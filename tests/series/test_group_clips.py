@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.series.releases import over
 
 import chronodp as cdp
 from chronodp.dataset import Query, TimeSeries
@@ -33,8 +34,7 @@ UNITS: tuple[RecordUnit, ...] = tuple(
 def series(data: object, unit: RecordUnit, engine: Any = None, **options: Any) -> TimeSeries:
     """Return two days of people's numbers."""
     limit = {"max_periods": 1} if isinstance(unit, cdp.User) else {}
-    days: dict[str, Any] = {"every": "1D", "start": "2026-01-01", "end": "2026-01-03", **limit, **options}
-    return TimeSeries(data, time="at", user="who", unit=unit, engine=engine, **days)
+    return over(data, "2026-01-03", unit=unit, engine=engine, **{**limit, **options})
 
 
 def split(query: Query[cdp.Plan], **options: Any) -> cdp.Plan:
@@ -154,7 +154,7 @@ def table() -> pd.DataFrame:
 
 
 def years(table: pd.DataFrame, unit: RecordUnit) -> TimeSeries:
-    return TimeSeries(table, time="at", user="who", every="1D", start="2026-01-01", end="2027-02-05", unit=unit)
+    return over(table, "2027-02-05", unit=unit)
 
 
 @pytest.mark.parametrize("of", ["sum", "rows", "totals"])
@@ -240,16 +240,11 @@ def test_keys_are_read_as_cells_are() -> None:
 
 def test_what_no_clips_are_is_refused(subtests: pytest.Subtests) -> None:
     cases: list[tuple[Any, str]] = [
-        ({}, "one for each"),
-        ({"north": 50}, "a pair"),
-        ({"north": cdp.Find()}, "a pair"),
-        ({"north": (0, 50, 60)}, "pair"),
-        ({"north": (0, float("nan"))}, "finite"),
-        ({"": (0, 1)}, "keys as by"),
-        ({1: (0, 1), "1": (0, 2)}, "different keys"),
-        ({"north": (0, 50), "south": (-1, 50)}, "one proportion"),
+        ({}, "one for each"), ({"north": 50}, "a pair"), ({"north": cdp.Find()}, "a pair"),
+        ({"north": (0, 50, 60)}, "pair"), ({"north": (0, float("nan"))}, "finite"), ({"": (0, 1)}, "keys as by"),
+        ({1: (0, 1), "1": (0, 2)}, "different keys"), ({"north": (0, 50), "south": (-1, 50)}, "one proportion"),
         ({"north": (0, 1e-9), "south": (0, 1e9)}, "times as wide"),
-    ]
+    ]  # fmt: skip
     for clip, says in cases:
         with subtests.test(clip=clip, says=says):
             with pytest.raises(InvalidArgument, match=says) as refused:

@@ -30,13 +30,9 @@ from chronodp.series.workloads import Workload
 
 DAYS = Calendar("6h", "2026-03-27", "2026-04-01T01:00", "Europe/Berlin")
 WORKLOADS: list[Workload] = [
-    cdp.EachPeriod(),
-    cdp.RunningTotal(),
-    cdp.Rolling(4),
-    cdp.Ewm(0.1),
-    cdp.Filter((1.0, 0.5, 0.25)),
+    cdp.EachPeriod(), cdp.RunningTotal(), cdp.Rolling(4), cdp.Ewm(0.1), cdp.Filter((1.0, 0.5, 0.25)),
     cdp.Hierarchy((4, 12)),
-]
+]  # fmt: skip
 
 
 def designs(workload: Workload, *, delta: float = 1e-6, measure: Any = None, unit: Any = None) -> tuple[Design, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.conftest import SCALE
 from tests.series.releases import night
 
 import chronodp as cdp
@@ -228,18 +226,3 @@ def test_what_is_drawn_is_what_was_released(release: cdp.Release) -> None:
     assert upper["place"].tolist() == wanted["place"].tolist()
     for name in ("value", "lower", "upper"):
         np.testing.assert_allclose(upper[name], wanted[name], rtol=1e-9, atol=1e-6)
-
-
-@pytest.mark.slow
-def test_a_page_without_places_holds_the_first_rows(
-    release: cdp.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    view = release.at_level("county")
-    assert view.size > reporting.MOST_ON_PAGE == 100_000
-    most = 100_000 if SCALE >= 1 else 3_000  # a page of fewer rows is written the same way
-    monkeypatch.setattr(reporting, "MOST_ON_PAGE", most)
-    page = view.report(tmp_path / "many.html").read_text(encoding="utf-8")
-    assert f"This page has the first {most:,} of {view.size:,} rows. The rest is in the release itself" in page
-    csv = re.search(r'id="csv">"(.*?)"</script>', page)
-    assert csv is not None
-    assert csv[1].count("\\r\\n") == most + 1

@@ -32,13 +32,8 @@ def visits() -> pd.DataFrame:
 
 def town(**changes: Any) -> cdp.TimeSeries:
     options: dict[str, Any] = {
-        "time": "at",
-        "user": "who",
-        "every": "1D",
-        "start": START,
-        "end": END,
-        "unit": cdp.UserPeriod("1D"),
-    }
+        "time": "at", "user": "who", "every": "1D", "start": START, "end": END, "unit": cdp.UserPeriod("1D"),
+    }  # fmt: skip
     return cdp.TimeSeries(visits(), **(options | changes))
 
 
