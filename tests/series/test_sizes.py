@@ -21,14 +21,8 @@ from chronodp.series.key_text import keys_with_room
 
 ROW, LISTED, KEYS = 300_000, 1_000, 200_000  # of 10^9, 2^20 and 9 × 10^8
 PRICE: Any = {"epsilon": 1.0, "delta": 1e-6}
-TABLE = pd.DataFrame(
-    {
-        "at": pd.to_datetime(["2026-01-01T00:30", "2026-01-01T01:30"]),
-        "who": ["a", "b"],
-        "kwh": [1.0, 2.0],
-        "place": ["g1", "g2"],
-    }
-)
+TIMES = pd.to_datetime(["2026-01-01T00:30", "2026-01-01T01:30"])
+TABLE = pd.DataFrame({"at": TIMES, "who": ["a", "b"], "kwh": [1.0, 2.0], "place": ["g1", "g2"]})
 MANY = [f"g{number}" for number in range(1_000)]
 LONG = [f"{'x' * 200}{number}" for number in range(2_000)]
 

@@ -102,22 +102,15 @@ def test_no_two_neighbours_differ_by_more_than_the_stated_length(subtests: pytes
             tree, reach = PlaceTree(children), FilterReach(np.array(column))
             matrix = np.array([[column[s - t] if s >= t else 0.0 for t in range(3)] for s in range(3)])
             part = Contribution.total(clip=(low, high))
+            terms: Any = {"periods": periods, "contribution": part, "of_rows": False}
+            terms["opposite"] = part.exchange - part.presence
             held = np.array(tables(tuple({low, high} - {0.0}), periods, cells, moves=moves))
             for level, change in enumerate(level_changes(tree, cells)):
                 seen = np.array([(matrix @ tree.sums(one)[level]).ravel() for one in held])
                 lengths = (seen**2).sum(axis=1)
                 apart = np.sqrt((lengths[:, None] + lengths[None] - 2 * seen @ seen.T).max())
                 stated = {
-                    replaced: level_sensitivity(
-                        reach,
-                        change,
-                        periods=periods,
-                        contribution=part,
-                        opposite=part.exchange - part.presence,
-                        of_rows=False,
-                        together=not moves,
-                        replace=replaced,
-                    )
+                    replaced: level_sensitivity(reach, change, **terms, together=not moves, replace=replaced)
                     for replaced in (False, True)
                 }
                 alone = math.sqrt(lengths.max())

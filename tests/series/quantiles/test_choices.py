@@ -120,12 +120,14 @@ def test_bins_have_the_stated_probabilities(counts: Counts, expected: list[float
 def test_a_steeper_too_few_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slope of one a person where the median's utilities move by a half: a range of 1.5 for a claimed 1."""
 
+    utilities = bin_utilities
+
     def steep(counts: Any, q: Fraction, allowance: int) -> Any:
-        found = bin_utilities(counts, q, allowance)
+        found = utilities(counts, q, allowance)
         found[:, -1] = allowance - q.denominator * counts.sum(axis=1)
         return found
 
-    monkeypatch.setattr("tests.series.quantiles.test_choices.bin_utilities", steep)
+    monkeypatch.setitem(globals(), "bin_utilities", steep)
     chances.cache_clear()
     assert worst(ByChoice(EM, 1.0, 1, 1), (0.5,))[1] == pytest.approx(1.5, abs=1e-3)
     chances.cache_clear()

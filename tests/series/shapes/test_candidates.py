@@ -14,24 +14,14 @@ from tests.series.shapes.matrices import lower, tree_matrices, workload_matrix
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.tails import Law
 from chronodp.privacy import Bounds, Contribution, Event, RecordUnit, User, Window, dump, load
-from chronodp.series import Count, Measure, Sum, Total
+from chronodp.series import Count, EachPeriod, Ewm, Filter, Measure, Rolling, RunningTotal, Sum, Total
 from chronodp.series.design import Design
 from chronodp.series.planner import design_release
 from chronodp.series.shapes import BufferedLinear, Shape, Tree, errors_of, lower_bound, shape_sensitivity
 from chronodp.series.shapes.candidates import Candidate, reach_of, shape_candidates
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.table import Table
-from chronodp.series.workloads import (
-    CausalFilter,
-    EachPeriod,
-    Ewm,
-    Filter,
-    Hierarchy,
-    Rolling,
-    RunningTotal,
-    Workload,
-    check_workload,
-)
+from chronodp.series.workloads import CausalFilter, Hierarchy, Workload, check_workload
 
 EVERY_WORKLOAD: tuple[Workload, ...] = (
     EachPeriod(), RunningTotal(), Rolling(3), Ewm(0.25), Filter((0.5, -0.25, 0.125)), Hierarchy((4, 12)),
@@ -90,14 +80,8 @@ COUNT = Contribution.count()
 def candidates(
     workload: Workload, horizon: int, law: Law = "gaussian", unit: RecordUnit | None = None, periods: int | None = None
 ) -> tuple[Candidate, ...]:
-    return shape_candidates(
-        workload,
-        unit=unit or Event(),
-        bounds=Bounds(horizon, max_periods=periods),
-        contribution=COUNT,
-        law=law,
-        opposite=0,
-    )
+    bounds, kind = Bounds(horizon, max_periods=periods), unit or Event()
+    return shape_candidates(workload, unit=kind, bounds=bounds, contribution=COUNT, law=law, opposite=0)
 
 
 def best(found: tuple[Candidate, ...]) -> Candidate:

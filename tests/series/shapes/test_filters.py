@@ -153,16 +153,11 @@ def test_tuned_bands_beat_white_noise_and_the_root_for_a_person_of_seven_periods
 
 
 def test_refuses_parameters_that_are_no_buffers(subtests: pytest.Subtests) -> None:
-    for theta, omega in [
-        ((), ()),
-        ((0.5, 0.9), (0.1, 0.1)),
-        ((1.0,), (0.1,)),
-        ((0.5,), (0.0,)),
-        ((0.5,), (1.5,)),
-        ((0.9, 0.5), (0.1,)),
-        ((math.nan,), (0.1,)),
-        ((0.5,) * 13, (0.01,) * 13),
-    ]:
+    cases: list[tuple[tuple[float, ...], tuple[float, ...]]] = [
+        ((), ()), ((0.5, 0.9), (0.1, 0.1)), ((1.0,), (0.1,)), ((0.5,), (0.0,)), ((0.5,), (1.5,)), ((0.9, 0.5), (0.1,)),
+        ((math.nan,), (0.1,)), ((0.5,) * 13, (0.01,) * 13),
+    ]  # fmt: skip
+    for theta, omega in cases:
         with subtests.test(theta=theta, omega=omega), pytest.raises(InvalidArgument):
             BufferedLinear(theta, omega)
 
