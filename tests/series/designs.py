@@ -7,56 +7,15 @@ from typing import Any
 from hypothesis import strategies as st
 
 from chronodp import Event, User, UserPeriod, Window
-from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.tails import Law
 from chronodp.privacy import Calendar, RecordUnit
-from chronodp.series import (
-    Count,
-    Design,
-    EachPeriod,
-    Histogram,
-    Mean,
-    Measure,
-    PanelMean,
-    RowHistogram,
-    RowMean,
-    Sum,
-    Table,
-    Total,
-    Variance,
-)
+from chronodp.series import Count, Design, EachPeriod, Mean, Measure, RowMean, Sum, Table, Total, Variance
+from chronodp.series.measures.histograms import Histogram, RowHistogram
 from chronodp.series.planner import design_release
 
-__all__ = [
-    "BINS",
-    "CLIPS",
-    "COUNT",
-    "DELTA",
-    "DELTAS",
-    "EPSILONS",
-    "LAWS",
-    "MEAN",
-    "MEASURES",
-    "PANEL",
-    "REGIONS",
-    "ROWS",
-    "TABLES",
-    "THREE_DAYS",
-    "TOTALS",
-    "UNITS",
-    "WIDE_CLIPS",
-    "designs",
-    "feasible",
-    "of_law",
-    "table",
-    "width",
-]
-
 DELTA = 1e-6
-LAWS: tuple[Law, ...] = ("laplace", "gaussian")
 THREE_DAYS = Calendar("1h", "2026-01-01", "2026-01-04")
-REGIONS = (Grouping("region", ("north", "south", "west")),)
 
 
 def designs(released: Table, *, epsilon: float = 1.0, delta: float = DELTA) -> tuple[Design, ...]:
@@ -69,11 +28,6 @@ def of_law(released: Table, law: Law, *, epsilon: float = 1.0, delta: float = DE
 
 def table(measure: Measure, unit: RecordUnit, periods: int | None = None, **more: Any) -> Table:
     return Table(measure, unit, 72, THREE_DAYS, max_periods=periods, **more)
-
-
-COUNT, ROWS, TOTALS = Count(), Count(at_most=3), Sum("kwh", (-2.0, 7.0))
-MEAN, BINS = Mean("kwh", (0.0, 10.0)), Histogram("age", (0.0, 18.0, 40.0, 65.0, 120.0), at_most=2)
-PANEL = PanelMean("kwh", (0.0, 10.0), 50)
 
 
 def feasible(released: Table, epsilon: float, delta: float) -> tuple[Design, ...]:
@@ -114,19 +68,10 @@ MEASURES: st.SearchStrategy[Measure] = st.one_of(
 )
 
 
-UNITS: st.SearchStrategy[tuple[RecordUnit, int | None]] = st.sampled_from(
-    [
-        (Event(), None),
-        (Event("replace"), None),
-        (User(), 1),
-        (User(), 72),
-        (User("replace"), 30),
-        (UserPeriod("1D"), None),
-        (UserPeriod("7h"), None),
-        (Window(3), None),
-        (Window(24, "replace"), None),
-    ]
-)
+UNITS: st.SearchStrategy[tuple[RecordUnit, int | None]] = st.sampled_from([
+    (Event(), None), (Event("replace"), None), (User(), 1), (User(), 72), (User("replace"), 30),
+    (UserPeriod("1D"), None), (UserPeriod("7h"), None), (Window(3), None), (Window(24, "replace"), None),
+])  # fmt: skip
 
 
 TABLES = st.builds(lambda measure, who: table(measure, *who), MEASURES, UNITS)

@@ -17,8 +17,6 @@ from chronodp.series.estimates import Estimates, Floats, estimate
 from chronodp.series.planner import design_release
 from chronodp.series.windows import Windows
 
-__all__ = ["CELLS", "FALSE_ALARM", "LAWS", "PERSON", "WIDER", "Missed", "designed", "missed", "misses", "noisy"]
-
 FALSE_ALARM = 1e-9
 WIDER = 1.1
 LAWS: tuple[Law, ...] = ("laplace", "gaussian")
@@ -51,6 +49,17 @@ class Missed:
 
 def missed(found: Estimates, truth: Floats | float) -> Missed:
     return Missed(int((truth < found.lower).sum()), int((truth > found.upper).sum()), found.value.size)
+
+
+def over_periods(
+    design: Design, parts: tuple[Floats, ...], periods: int, *, level: float, ends: tuple[float, float]
+) -> Estimates:
+    """Read so many periods at a time of replicas that stand one below the other; nothing may lie beyond the ends."""
+    starts = periods * np.arange(len(parts[0]) // periods)
+    found = estimate(design, parts, Windows(starts, starts + periods, starts), average=False, level=level)
+    assert np.all((found.lower <= found.value) & (found.value <= found.upper))
+    assert np.all((found.lower >= ends[0] - 1e-6) & (found.upper <= ends[1] + 1e-6))
+    return found
 
 
 def designed(

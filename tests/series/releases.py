@@ -12,20 +12,6 @@ import chronodp as cdp
 from chronodp.randomness import KeystreamEntropy, SeededKeystream, Shape, seeded
 from chronodp.series import Plan, View
 
-__all__ = [
-    "BERLIN",
-    "EDGES",
-    "Forbidden",
-    "Silent",
-    "crowd",
-    "hours",
-    "made",
-    "night",
-    "readings",
-    "three_days",
-    "values",
-]
-
 BERLIN = "Europe/Berlin"
 EDGES = (0.0, 1.0, 2.0, 4.0)
 
@@ -68,16 +54,16 @@ def readings() -> pd.DataFrame:
 
 def night(data: object = None, **changes: Any) -> cdp.TimeSeries:
     options: dict[str, Any] = {
-        "time": "at",
-        "user": "who",
-        "every": "1h",
-        "start": "2026-10-25",
-        "end": "2026-10-26",
-        "timezone": BERLIN,
-        "unit": cdp.User(),
-        "max_periods": 25,
-    }
+        "time": "at", "user": "who", "every": "1h", "start": "2026-10-25", "end": "2026-10-26", "timezone": BERLIN,
+        "unit": cdp.User(), "max_periods": 25,
+    }  # fmt: skip
     return cdp.TimeSeries(readings() if data is None else data, **(options | changes))
+
+
+def over(data: object, end: str, *, every: str = "1D", start: str = "2026-01-01", **more: Any) -> cdp.TimeSeries:
+    """Ask of people's rows, days from the first of January on where nothing else is said."""
+    options: dict[str, Any] = {"time": "at", "user": "who", "unit": cdp.User(), **more}
+    return cdp.TimeSeries(data, every=every, start=start, end=end, **options)
 
 
 def crowd(periods: int = 73, people: int = 30) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ from chronodp.series.shapes.candidates import reach_of
 from chronodp.series.shapes.tree import Tree
 
 Floats = NDArray[np.float64]
+Part = TypeVar("Part")
+Pair = tuple[Part, Part]
+Plan = tuple[int, Pair[int]] | None
 SHAPE, SIGMA, STEPS = BufferedLinear((0.8,), (0.6,)), 2.0, 3
 OUTPUTS = np.arange(-13, 15)
 MOVES = ((0, 0), (1, 0), (0, 1))  # what one event may add to a step, on either side
@@ -51,49 +55,25 @@ class Adversary:
         return max(self._follow(0, start, (1.0, 1.0), 0.0, plan) for plan in plans)
 
     def _follow(
-        self,
-        step: int,
-        buffers: tuple[Floats, Floats],
-        likely: tuple[float, float],
-        apart: float,
-        plan: tuple[int, tuple[int, int]] | None,
-        *,
-        used: bool = False,
+        self, step: int, buffers: Pair[Floats], likely: Pair[float], apart: float, plan: Plan, *, used: bool = False
     ) -> float:
-        if plan is not None:
-            moves: tuple[tuple[int, int], ...] = (plan[1] if plan[0] == step else (0, 0),)
-        else:
-            moves = MOVES[:1] if used else MOVES
-        return max(self._move(step, buffers, likely, apart, plan, move, used=used) for move in moves)
-
-    def _move(
-        self,
-        step: int,
-        buffers: tuple[Floats, Floats],
-        likely: tuple[float, float],
-        apart: float,
-        plan: tuple[int, tuple[int, int]] | None,
-        move: tuple[int, int],
-        *,
-        used: bool,
-    ) -> float:
-        (one, ones), (two, twos) = (told_back(buffers[side], OUTPUTS - move[side]) for side in (0, 1))
-        first, second = likely[0] * chance(one), likely[1] * chance(two)
-        farther = apart + (one - two) ** 2
-        if step == STEPS - 1:
-            self.farthest = max(self.farthest, float(farther.max()))
-            return float(np.maximum(first - self.factor * second, 0).sum())
-        return math.fsum(
-            self._follow(
-                step + 1,
-                (ones[:, at], twos[:, at]),
-                (float(first[at]), float(second[at])),
-                float(farther[at]),
-                plan,
-                used=used or move != (0, 0),
+        moves = (MOVES[:1] if used else MOVES) if plan is None else (plan[1] if plan[0] == step else (0, 0),)
+        worst = 0.0
+        for move in moves:
+            (one, ones), (two, twos) = (told_back(buffers[side], OUTPUTS - move[side]) for side in (0, 1))
+            first, second = likely[0] * chance(one), likely[1] * chance(two)
+            farther = apart + (one - two) ** 2
+            if step == STEPS - 1:
+                self.farthest = max(self.farthest, float(farther.max()))
+                worst = max(worst, float(np.maximum(first - self.factor * second, 0).sum()))
+                continue
+            after, odds = used or move != (0, 0), list(zip(first.tolist(), second.tolist(), strict=True))
+            parts = (
+                self._follow(step + 1, (ones[:, at], twos[:, at]), odds[at], float(farther[at]), plan, used=after)
+                for at in range(len(OUTPUTS))
             )
-            for at in range(len(OUTPUTS))
-        )
+            worst = max(worst, math.fsum(parts))
+        return worst
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 0.7] if SCALE >= 1 else [0.7])

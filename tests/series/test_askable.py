@@ -12,23 +12,11 @@ from pydantic import ValidationError
 from chronodp.cli.question_options import OPTIONS
 from chronodp.dataset import BOUNDS
 from chronodp.errors import InvalidArgument
-from chronodp.series import (
-    ASKABLE,
-    Active,
-    Count,
-    Histogram,
-    Mean,
-    PanelMean,
-    RowHistogram,
-    RowMean,
-    ScaledSum,
-    Sum,
-    Variance,
-    ask_for,
-)
+from chronodp.series import ASKABLE, Active, Count, Histogram, RowHistogram, RowMean, ScaledSum, Variance, ask_for
 from chronodp.series.measures import Asking
 from chronodp.series.measures.choices import mean_of, sum_of
 from chronodp.series.measures.quantiles import quantiles_of
+from chronodp.series.measures.sums import Mean, PanelMean, Sum
 from chronodp.service import policy
 from chronodp.service.question import QueryRequest
 

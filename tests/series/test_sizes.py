@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.series.releases import over
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument, LedgerUnavailable
@@ -20,14 +21,8 @@ from chronodp.series.key_text import keys_with_room
 
 ROW, LISTED, KEYS = 300_000, 1_000, 200_000  # of 10^9, 2^20 and 9 × 10^8
 PRICE: Any = {"epsilon": 1.0, "delta": 1e-6}
-TABLE = pd.DataFrame(
-    {
-        "at": pd.to_datetime(["2026-01-01T00:30", "2026-01-01T01:30"]),
-        "who": ["a", "b"],
-        "kwh": [1.0, 2.0],
-        "place": ["g1", "g2"],
-    }
-)
+TIMES = pd.to_datetime(["2026-01-01T00:30", "2026-01-01T01:30"])
+TABLE = pd.DataFrame({"at": TIMES, "who": ["a", "b"], "kwh": [1.0, 2.0], "place": ["g1", "g2"]})
 MANY = [f"g{number}" for number in range(1_000)]
 LONG = [f"{'x' * 200}{number}" for number in range(2_000)]
 
@@ -51,16 +46,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> cdp.Ledger:
 
 
 def hours(every: str = "1h") -> Any:
-    return cdp.TimeSeries(
-        TABLE,
-        time="at",
-        user="who",
-        every=every,
-        start="2026-01-01",
-        end="2026-01-05",
-        unit=cdp.User(),
-        max_periods=2,
-    )
+    return over(TABLE, "2026-01-05", every=every, max_periods=2)
 
 
 def sums(keys: list[str], every: str = "1h") -> Any:
@@ -116,10 +102,7 @@ def test_keys_that_are_too_long_together_are_refused_before_data_are_read(small:
 
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_escaped_keys_are_counted_as_they_are_written(small: cdp.Ledger) -> None:
-    plain, odd = (
-        ["k" * 90 + str(number) for number in range(1_000)],
-        ["\x01" * 90 + str(number) for number in range(1_000)],
-    )
+    plain, odd = ([letter * 90 + str(number) for number in range(1_000)] for letter in ("k", "\x01"))
     assert released(small, sums(plain, "1D").plan(**PRICE)) is not None
     with pytest.raises(InvalidArgument, match="by must be at most"):
         sums(odd, "1D")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from tests.series.releases import made, over
 
-from chronodp import Aggregate, Event, Ledger, TimeSeries, User
+from chronodp import Aggregate, Event, Ledger, Plan, User
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Growing, NonNegative, RandomWalk, Trend, grow, kalman_smoother, project
-from chronodp.randomness import seeded
 from chronodp.series import Release, View, smooth_view
 from chronodp.series.shapes import White
 from chronodp.series.workloads import RunningTotal, Workload
@@ -21,27 +22,24 @@ HOURS = 96
 def totals(tmp_path: Path, *, gaussian: bool, tuned_for: Workload | None = None) -> Release:
     """Four days of an hour's totals, released with either noise."""
     truth = np.round(20 + 15 * np.sin(np.arange(HOURS) / 6))
-    series = Aggregate(
-        truth, change=1.0, unit=User(), max_periods=24 if gaussian else 1, every="1h", start="2026-01-01"
-    )
+    limit = 24 if gaussian else 1
+    series = Aggregate(truth, change=1.0, unit=User(), max_periods=limit, every="1h", start="2026-01-01")
     plan = series.plan(epsilon=1.0, delta=1e-6 if gaussian else 0.0, tuned_for=tuned_for)
     assert (plan.design.law == "gaussian") is gaussian
-    tmp_path.mkdir(exist_ok=True)
-    with Ledger(tmp_path / "budget.db") as ledger:
-        ledger.open("totals", unit=User(), epsilon=1.0, delta=plan.design.delta)
-        return plan.release(ledger, dataset="totals", request="all", entropy=seeded("all"), progress=lambda _: None)
+    return released(plan, tmp_path)
+
+
+def released(plan: Plan, folder: Path) -> Release:
+    folder.mkdir(exist_ok=True)
+    with Ledger(folder / "budget.db") as ledger:
+        ledger.open("totals", unit=plan.design.table.unit, epsilon=1.0, delta=plan.design.delta)
+        return made(plan, ledger, "all", dataset="totals")
 
 
 def records(tmp_path: Path, kind: str) -> Release:
-    import pandas as pd
-
-    visits = pd.DataFrame(
-        {
-            "at": pd.date_range("2026-01-01", periods=400, freq="7min", tz="UTC"),
-            "minutes": [float(number % 50) for number in range(400)],
-        }
-    )
-    ward = TimeSeries(visits, time="at", every="6h", start="2026-01-01", end="2026-01-03", unit=Event())
+    times = pd.date_range("2026-01-01", periods=400, freq="7min", tz="UTC")
+    visits = pd.DataFrame({"at": times, "minutes": np.arange(400.0) % 50})
+    ward = over(visits, "2026-01-03", every="6h", user=None, unit=Event())
     query = {
         "mean": ward.mean("minutes", clip=(0.0, 60.0), of="people"),
         "variance": ward.variance("minutes", clip=(0.0, 60.0)),
@@ -49,11 +47,7 @@ def records(tmp_path: Path, kind: str) -> Release:
         "count": ward.count(),
         "bins": ward.histogram("minutes", edges=[-1.0, 20.0, 60.0]),
     }[kind]
-    tmp_path.mkdir(exist_ok=True)
-    with Ledger(tmp_path / "budget.db") as ledger:
-        ledger.open("ward", unit=Event(), epsilon=1.0)
-        plan = query.plan(epsilon=1.0)
-        return plan.release(ledger, dataset="ward", request="all", entropy=seeded("all"), progress=lambda _: None)
+    return released(query.plan(epsilon=1.0), tmp_path)
 
 
 def check(before: View, after: View) -> None:

@@ -45,15 +45,9 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
 
 def opened(store: cdp.Ledger, workload: Any = None, **changes: Any) -> cdp.Stream:
     options: dict[str, Any] = {
-        "horizon": 100,
-        "change": 1.0,
-        "unit": cdp.Event(),
-        "epsilon": 1.0,
-        "delta": 1e-6,
-        "ledger": store,
-        "dataset": "doors",
-        "name": "door",
-    }
+        "horizon": 100, "change": 1.0, "unit": cdp.Event(), "epsilon": 1.0, "delta": 1e-6, "ledger": store,
+        "dataset": "doors", "name": "door",
+    }  # fmt: skip
     return cdp.Stream(cdp.RunningTotal() if workload is None else workload, **(options | changes))
 
 
@@ -328,20 +322,13 @@ def test_what_cannot_be_opened_costs_nothing(ledger: cdp.Ledger, subtests: pytes
     cases: list[tuple[dict[str, Any], type[Exception]]] = [
         ({"unit": cdp.User(), "dataset": "people"}, MissingBound),
         ({"unit": cdp.User(), "dataset": "people", "horizon": None}, MissingBound),
-        ({"max_periods": 3}, InvalidArgument),
-        ({"unit": cdp.Window(200)}, InvalidArgument),
-        ({"horizon": 0}, InvalidArgument),
-        ({"horizon": 2**40}, InvalidArgument),
-        ({"change": 0.0}, InvalidArgument),
-        ({"epsilon": -1.0}, InvalidArgument),
-        ({"delta": 1.0}, InvalidArgument),
-        ({"keys": 0}, InvalidArgument),
-        ({"max_groups": 2}, InvalidArgument),
-        ({"ledger": "budget.db"}, InvalidArgument),
-        ({"entropy": 3}, InvalidArgument),
-        ({"workload": cdp.Hierarchy((24,))}, InvalidArgument),
+        ({"max_periods": 3}, InvalidArgument), ({"unit": cdp.Window(200)}, InvalidArgument),
+        ({"horizon": 0}, InvalidArgument), ({"horizon": 2**40}, InvalidArgument), ({"change": 0.0}, InvalidArgument),
+        ({"epsilon": -1.0}, InvalidArgument), ({"delta": 1.0}, InvalidArgument), ({"keys": 0}, InvalidArgument),
+        ({"max_groups": 2}, InvalidArgument), ({"ledger": "budget.db"}, InvalidArgument),
+        ({"entropy": 3}, InvalidArgument), ({"workload": cdp.Hierarchy((24,))}, InvalidArgument),
         ({"epsilon": 1e6}, BudgetExhausted),
-    ]
+    ]  # fmt: skip
     for changes, kind in cases:
         with subtests.test(changes=changes, kind=kind):
             workload = changes.pop("workload", None)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas
 import pytest
 from tests.conftest import Trials
+from tests.series.releases import over
 
 import chronodp as cdp
 from chronodp.dataset.joint.series import FoundPart
 from chronodp.errors import InvalidArgument
 from chronodp.randomness import seeded
-from chronodp.series import Find, FindPlan, Found, Missing
+from chronodp.series import FindPlan, Found, Missing
 from chronodp.series.design import Design
 
 DAYS = {"1h": ("2026-01-01", "2026-01-03"), "1D": ("2026-01-01", "2026-01-31"), "7D": ("2026-01-01", "2026-12-31")}
@@ -32,31 +34,19 @@ def few() -> pandas.DataFrame:
 
 def series(every: str, unit: Any, max_periods: Any) -> cdp.TimeSeries:
     start, end = DAYS[every]
-    return cdp.TimeSeries(
-        few(), time="at", user="who", every=every, start=start, end=end, unit=unit, max_periods=max_periods
-    )
+    return over(few(), end, every=every, start=start, unit=unit, max_periods=max_periods)
 
 
-def asked(about: cdp.TimeSeries, kind: str, find: Find) -> Any:
-    match kind:
-        case "count":
-            return about.count(at_most=find)
-        case "count of declared rows":
-            return about.count(at_most=2**30)
-        case "sum":
-            return about.sum("number", clip=find)
-        case "sum from 0":
-            return about.sum("number", clip=(0, find))
-        case "mean of rows":
-            return about.mean("number", clip=(0, find), of="rows", at_most=1)
-        case "mean of totals":
-            return about.mean("number", clip=(0, find), of="totals")
-        case "norm":
-            return about.sum("number", bound=cdp.Norm(find))
-    return about.histogram("number", edges=find)
-
-
-KINDS = ("count", "count of declared rows", "sum", "sum from 0", "mean of rows", "mean of totals", "norm", "edges")
+KINDS: dict[str, Callable[[Any, Any], Any]] = {
+    "count": lambda about, find: about.count(at_most=find),
+    "count of declared rows": lambda about, _: about.count(at_most=2**30),
+    "sum": lambda about, find: about.sum("number", clip=find),
+    "sum from 0": lambda about, find: about.sum("number", clip=(0, find)),
+    "mean of rows": lambda about, find: about.mean("number", clip=(0, find), of="rows", at_most=1),
+    "mean of totals": lambda about, find: about.mean("number", clip=(0, find), of="totals"),
+    "norm": lambda about, find: about.sum("number", bound=cdp.Norm(find)),
+    "edges": lambda about, find: about.histogram("number", edges=find),
+}
 
 
 def draw(design: Design) -> None:
@@ -68,11 +58,8 @@ def draw_all(plan: FindPlan, chance: random.Random, count: int) -> int:
     """Draw candidates of all kinds of scales, the first and last of each among them; return how many."""
     design, drawn = plan.design, 0
     if design.finds_edges:
-        for half_octave in (
-            design.edges.first[0],
-            design.edges.first[-1],
-            *chance.choices(design.edges.first, k=count),
-        ):
+        edges = design.edges.first
+        for half_octave in (edges[0], edges[-1], *chance.choices(edges, k=count)):
             draw(design.release_design(design.edges.found(half_octave)))
             drawn += 1
         return drawn
@@ -97,7 +84,7 @@ def losses_of(joint: Any) -> int:
 
 @pytest.mark.slow
 def test_every_candidate_can_be_drawn(trials: Trials, subtests: pytest.Subtests) -> None:
-    for kind in KINDS:
+    for kind, ask in KINDS.items():
         with subtests.test(kind=kind):
             chance, drawn, refused = random.Random(kind), 0, 0
             units = (cdp.User(), cdp.User(relation="replace"), cdp.UserPeriod("2D"), cdp.Window(2), cdp.Event())
@@ -106,16 +93,12 @@ def test_every_candidate_can_be_drawn(trials: Trials, subtests: pytest.Subtests)
                 periods = cdp.Find() if unit.whole_person and (kind != "edges" or not chance.randrange(4)) else None
                 find = cdp.Find(chance.choice((0.001, 0.05, 0.5)), between=chance.choice(BETWEEN))
                 missing = chance.choice((None, Missing(), Missing(share=1e-9)))
-                terms = {
-                    "epsilon": chance.choice(BUDGETS),
-                    "delta": chance.choice((0.0, 1e-9, 1e-3)),
-                    "missing": missing,
-                }
+                terms = {"epsilon": chance.choice(BUDGETS), "delta": chance.choice((0.0, 1e-9, 1e-3))}
                 try:
-                    query = asked(series(chance.choice(list(DAYS)), unit, periods), kind, find)
+                    query = ask(series(chance.choice(list(DAYS)), unit, periods), find)
                     if chance.randrange(2):
                         query = query.by(region=["north", "south", "east"], max_groups=chance.choice((2, cdp.Find())))
-                    plan = query.plan(**terms)
+                    plan = query.plan(**terms, missing=missing)
                 except InvalidArgument:
                     refused += 1
                     continue

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.conftest import Trials, in_turn
 from tests.engines.neighbours import neighbour, random_world
+from tests.series.releases import over
 
 import chronodp as cdp
 from chronodp.engines import Record, Reference
@@ -28,45 +29,32 @@ GROUPED: dict[str, Any] = {"region": ["north", "south"]}
 Relation = Any
 
 
-def units() -> list[tuple[str, RecordUnit, str | None]]:
-    relations: list[Relation] = ["add_remove", "replace"]
-    return [
-        (f"{name} {relation}", make(relation), user)
-        for relation in relations
-        for name, make, user in (
-            ("user", lambda relation: cdp.User(relation=relation), "who"),
-            ("two days", lambda relation: cdp.UserPeriod("2D", relation=relation), "who"),
-            ("window", lambda relation: cdp.Window(2, relation=relation), "who"),
-            ("row of a person", lambda relation: cdp.Event(relation=relation), "who"),
-            ("row alone", lambda relation: cdp.Event(relation=relation), None),
-        )
-    ]
-
-
-CASES = units()
-
-
-def planned(
-    world: Sequence[Record], unit: RecordUnit, user: str | None, *, mean_of: Any = None, **terms: Any
-) -> FindPlan:
-    periods = cdp.Find() if unit.whole_person else None
-    series = cdp.TimeSeries(
-        world,
-        time="at",
-        user=user,
-        every="1D",
-        start="2026-01-01",
-        end="2026-01-05",
-        unit=unit,
-        max_periods=periods,
-        engine=Reference(),
+RELATIONS: tuple[Relation, ...] = ("add_remove", "replace")
+CASES: list[tuple[str, RecordUnit, str | None]] = [
+    (f"{unit} of {user}", unit, user)
+    for kind in RELATIONS
+    for unit, user in (
+        (cdp.User(kind), "who"),
+        (cdp.UserPeriod("2D", kind), "who"),
+        (cdp.Window(2, kind), "who"),
+        (cdp.Event(kind), "who"),
+        (cdp.Event(kind), None),
     )
-    asked = series.sum("number", clip=cdp.Find())
+]
+
+
+def series(unit: RecordUnit, user: str | None, periods: Any) -> cdp.TimeSeries:
+    limit = periods if unit.whole_person else None
+    return over([], "2026-01-05", unit=unit, user=user, max_periods=limit, engine=Reference())
+
+
+def planned(unit: RecordUnit, user: str | None, *, mean_of: Any = None, **terms: Any) -> FindPlan:
+    asked = series(unit, user, cdp.Find()).sum("number", clip=cdp.Find())
     if mean_of is not None:
-        asked = series.mean("number", clip=(0, cdp.Find()), of=mean_of, at_most=1 if mean_of == "rows" else None)
-    query = asked.by(max_groups=2, **GROUPED)
+        limit = 1 if mean_of == "rows" else None
+        asked = series(unit, user, cdp.Find()).mean("number", clip=(0, cdp.Find()), of=mean_of, at_most=limit)
     # A wide budget: in tables of a few rows noise would otherwise be all that counts.
-    plan: Any = query.plan(**({"epsilon": 400.0, "delta": 1e-3} | terms))
+    plan: Any = asked.by(max_groups=2, **GROUPED).plan(**({"epsilon": 400.0, "delta": 1e-3} | terms))
     return plan  # type: ignore[no-any-return]
 
 
@@ -104,43 +92,36 @@ def about(origin: Any, world: Sequence[Record]) -> Any:
     return replace(origin, data=world)
 
 
+def farthest(plan: FindPlan, unit: RecordUnit, count: int, seed: int = 5) -> list[float]:
+    """Hold every move of utilities against what is claimed, and return the largest of each choice over it."""
+    seen = [0.0] * 3
+    for one, other in pairs(unit, count, seed):
+        for number, ((choice, before), (_, after)) in enumerate(
+            zip(choices(plan, one), choices(plan, other), strict=True)
+        ):
+            change = [new - old for new, old in zip(after, before, strict=True)]
+            most = max(map(abs, change))
+            assert most <= choice.change
+            if choice.monotone:
+                assert min(change) >= 0 or max(change) <= 0
+            _check_range(choice, before, after)
+            seen[number] = max(seen[number], most / choice.change)
+    return seen
+
+
 @pytest.mark.slow
 def test_one_unit_moves_utilities_as_far_as_claimed(trials: Trials, subtests: pytest.Subtests) -> None:
     for name, unit, user in CASES:
-        with subtests.test(name=name, unit=unit, user=user):
-            plan = planned([], unit, user)
-            seen = [0.0] * 3
-            for one, other in pairs(unit, trials(4000, least=120)):
-                for number, ((choice, before), (_, after)) in enumerate(
-                    zip(choices(plan, one), choices(plan, other), strict=True)
-                ):
-                    change = [new - old for new, old in zip(after, before, strict=True)]
-                    most = max(map(abs, change))
-                    assert most <= choice.change, name
-                    if choice.monotone:
-                        assert min(change) >= 0 or max(change) <= 0, name
-                    seen[number] = max(seen[number], most / choice.change)
-                    _check_range(choice, before, after)
+        with subtests.test(name=name):
+            seen = farthest(planned(unit, user), unit, trials(4000, least=120))
             # What is claimed is no more than what some unit does; random tables this small come near it.
-            assert seen[0] >= 0.5, name
-            assert seen[1] == 1.0, name
-            assert seen[2] >= 0.25, name
-
-
-@pytest.mark.slow
-def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(trials: Trials, subtests: pytest.Subtests) -> None:
+            assert seen[0] >= 0.5
+            assert seen[1] == 1.0
+            assert seen[2] >= 0.25
     for name, unit, user, mean_of in in_turn(CASES, ["rows", "people", "totals"]):
-        with subtests.test(name=name, unit=unit, user=user, mean_of=mean_of):
-            plan, seen = planned([], unit, user, mean_of=mean_of), 0.0
-            for one, other in pairs(unit, trials(1200, least=60), seed=8):
-                for (choice, before), (_, after) in zip(choices(plan, one), choices(plan, other), strict=True):
-                    change = [new - old for new, old in zip(after, before, strict=True)]
-                    assert max(map(abs, change)) <= choice.change, name
-                    if choice.monotone:
-                        assert min(change) >= 0 or max(change) <= 0, name
-                    _check_range(choice, before, after)
-                    seen = max(seen, max(map(abs, change)) / choice.change)
-            assert seen >= 0.5, name
+        with subtests.test(name=name, mean_of=mean_of):
+            plan = planned(unit, user, mean_of=mean_of)
+            assert max(farthest(plan, unit, trials(1200, least=60), seed=8)) >= 0.5
 
 
 def test_one_unit_moves_utilities_of_a_typical_size_as_far_as_claimed(
@@ -148,13 +129,8 @@ def test_one_unit_moves_utilities_of_a_typical_size_as_far_as_claimed(
 ) -> None:
     for name, unit, user, of in in_turn(CASES, ["rows", "people"]):
         with subtests.test(name=name, unit=unit, user=user, of=of):
-            series = cdp.TimeSeries(
-                [], time="at", user=user, every="1D", start="2026-01-01", end="2026-01-05", unit=unit,
-                max_periods=2 if unit.whole_person else None, engine=Reference(),
-            )  # fmt: skip
-            plan: Any = (
-                series.histogram("number", edges=cdp.Find(), of=of).by(max_groups=2, **GROUPED).plan(epsilon=400.0)
-            )
+            asked = series(unit, user, 2).histogram("number", edges=cdp.Find(), of=of)
+            plan: Any = asked.by(max_groups=2, **GROUPED).plan(epsilon=400.0)
             typical, seen = plan.design.edges, 0.0
             for one, other in pairs(unit, trials(1200, least=60), seed=9):
                 counts = [about(plan.origin, world).sizes(typical) for world in (one, other)]
@@ -177,7 +153,7 @@ class _MeansOfHistories(Reference):
 
 
 def test_means_over_rows_of_all_days_are_noticed_under_a_day() -> None:
-    plan = planned([], cdp.UserPeriod("1D"), "who", mean_of="rows")
+    plan = planned(cdp.UserPeriod("1D"), "who", mean_of="rows")
     days = [int(edge) for edge in CALENDAR.edges[:4]]
     quiet = [Record("ann", day, 1.0, ("north",)) for day in days[1:]]
     busy = [*quiet, *(Record("ann", days[0], 1.0, ("north",)) for _ in range(20))]
@@ -192,52 +168,18 @@ def test_means_over_rows_of_all_days_are_noticed_under_a_day() -> None:
     assert max(abs(new - old) for new, old in zip(one, other, strict=True)) <= plan.design.scale.median.change
 
 
-def scaled(unit: RecordUnit, **terms: Any) -> Any:
-    """Return the plan of a sum whose whole series are bounded by one length that is found."""
-    series = cdp.TimeSeries(
-        [], time="at", user="who", every="1D", start="2026-01-01", end="2026-01-05", unit=unit, engine=Reference()
-    )
-    query = series.sum("number", bound=cdp.Norm(cdp.Find())).by(**GROUPED)
-    return query.plan(**({"epsilon": 400.0, "delta": 1e-3} | terms))
+def scaled(unit: RecordUnit, norm: Any) -> Any:
+    """Ask for a sum whose whole series are bounded by one length."""
+    return series(unit, "who", None).sum("number", bound=cdp.Norm(norm)).by(**GROUPED)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 def test_one_person_moves_utilities_of_a_length_as_far_as_claimed(relation: Relation, trials: Trials) -> None:
     unit = cdp.User(relation=relation)
-    plan, seen = scaled(unit), 0.0
-    for one, other in pairs(unit, trials(4000, least=120)):
-        for (choice, before), (_, after) in zip(choices(plan, one), choices(plan, other), strict=True):
-            change = [new - old for new, old in zip(after, before, strict=True)]
-            assert max(map(abs, change)) <= choice.change
-            if choice.monotone:
-                assert min(change) >= 0 or max(change) <= 0
-            _check_range(choice, before, after)
-            seen = max(seen, max(map(abs, change)) / choice.change)
-        assert choice.monotone == (relation == "add_remove")
-    assert seen == 1.0
-
-
-@pytest.mark.parametrize("relation", ["add_remove", "replace"])
-def test_one_person_moves_what_scaling_takes_away_as_far_as_claimed(relation: Relation, trials: Trials) -> None:
-    unit, seen = cdp.User(relation=relation), 0.0
-    series = cdp.TimeSeries(
-        [], time="at", user="who", every="1D", start="2026-01-01", end="2026-01-05", unit=unit, engine=Reference()
-    )
-    query = series.sum("number", bound=cdp.Norm(0.2)).by(**GROUPED)
-    plan = query.plan(epsilon=2.0, delta=1e-3, missing=cdp.Missing())
-    figure = plan.design.missing
-    assert figure is not None
-    of_lost, of_beyond = figure.noises
-    assert figure.top >= 0.2  # no kept number is beyond it: what is missing has the sign of what was there
-    for one, other in pairs(unit, trials(4000, least=120), seed=3):
-        lost, beyond = np.abs(
-            np.subtract(*(about(plan.origin, world).missing(plan.design, key="k") for world in (one, other)))
-        )
-        assert lost * of_lost.step <= of_lost.sensitivity
-        assert beyond * of_beyond.step <= of_beyond.sensitivity
-        seen = max(seen, lost * of_lost.step / of_lost.sensitivity)
-    assert seen > 0.4
+    plan = scaled(unit, cdp.Find()).plan(epsilon=400.0, delta=1e-3)
+    assert max(farthest(plan, unit, trials(4000, least=120))) == 1.0
+    assert joint_of(plan.design).choice.monotone == (relation == "add_remove")
 
 
 def _check_range(choice: ChoiceDesign, before: list[int], after: list[int]) -> None:
@@ -247,33 +189,22 @@ def _check_range(choice: ChoiceDesign, before: list[int], after: list[int]) -> N
 
 
 def test_one_unit_moves_the_figure_as_far_as_claimed(trials: Trials, subtests: pytest.Subtests) -> None:
-    for name, unit, user in CASES:
-        with subtests.test(name=name, unit=unit, user=user):
-            series = cdp.TimeSeries(
-                [],
-                time="at",
-                user=user,
-                every="1D",
-                start="2026-01-01",
-                end="2026-01-05",
-                unit=unit,
-                max_periods=2 if unit.whole_person else None,
-                engine=Reference(),
-            )
-            query = series.sum("number", clip=(-0.1, 0.2)).by(**GROUPED)
-            plan = query.plan(epsilon=2.0, delta=1e-3, missing=cdp.Missing())
-            figure = plan.design.missing
-            assert figure is not None
-            of_lost, of_beyond = figure.noises
-            seen = 0.0
-            for one, other in pairs(unit, trials(4000, least=120), seed=3):
-                lost, beyond = np.abs(
-                    np.subtract(*(about(plan.origin, world).missing(plan.design, key="k") for world in (one, other)))
-                )
+    asked = [(*case, series(case[1], case[2], 2).sum("number", clip=(-0.1, 0.2)).by(**GROUPED)) for case in CASES]
+    people: list[RecordUnit] = [cdp.User(), cdp.User("replace")]
+    # Of a length no kept number is beyond the top: what is missing has the sign of what was there.
+    asked += [(f"length {unit.relation}", unit, "who", scaled(unit, 0.2)) for unit in people]
+    for name, unit, _, query in asked:
+        with subtests.test(name=name):
+            plan: Any = query.plan(epsilon=2.0, delta=1e-3, missing=cdp.Missing())
+            assert plan.design.missing.top >= 0.2
+            (of_lost, of_beyond), seen = plan.design.missing.noises, 0.0
+            for pair in pairs(unit, trials(4000, least=120), seed=3):
+                figures = (about(plan.origin, world).missing(plan.design, key="k") for world in pair)
+                lost, beyond = np.abs(np.subtract(*figures))
                 assert lost * of_lost.step <= of_lost.sensitivity
                 assert beyond * of_beyond.step <= of_beyond.sensitivity
                 seen = max(seen, lost * of_lost.step / of_lost.sensitivity)
-            assert seen > 0.4, name
+            assert seen > 0.4
 
 
 # Mutants: what the checks above must notice.
@@ -301,23 +232,17 @@ def _moved(joint: Any, plan: FindPlan, *, enough: float = math.inf) -> float:
 
 
 @pytest.mark.slow
-def test_losses_without_a_cap_are_noticed() -> None:
-    plan = planned([], cdp.User(), "who")
+def test_losses_without_a_cap_or_with_that_of_the_candidate_are_noticed() -> None:
+    plan = planned(cdp.User(), "who")
     joint = plan.design.joint(0, 2)
     assert _moved(joint, plan) <= 1
     assert _moved(_Without(joint, cap=2**50, top=2**51), plan, enough=2) > 2
-
-
-@pytest.mark.slow
-def test_a_cap_that_follows_the_candidate_is_noticed() -> None:
-    plan = planned([], cdp.User(), "who")
-    joint = plan.design.joint(0, 2)
     wider = _Without(joint, cap=joint.cap * 4, top=joint.top * 4)  # what the largest candidates would have
     assert _moved(wider, plan, enough=1) > 1
 
 
 def test_the_monotone_factor_is_noticed_under_replace() -> None:
-    plan = planned([], cdp.User(relation="replace"), "who", epsilon=400_000.0)
+    plan = planned(cdp.User(relation="replace"), "who", epsilon=400_000.0)
     joint = plan.design.joint(0, 2)
     cheap = design_choice(
         joint.choice.mechanism, joint.choice.candidates, unit=cdp.User(), change=joint.choice.change, monotone=True,
@@ -342,8 +267,8 @@ def test_means_of_a_history_are_noticed_under_a_window() -> None:
         if number is not None
     ]
     without = [row for row in world if row.person == "bo" or row.number == 1.0]  # ann's last two days are one window
-    plan = planned([], cdp.User(), "who")  # counts people, where a window may be a part of one
+    plan = planned(cdp.User(), "who")  # counts people, where a window may be a part of one
     before, after = (choices(plan, rows)[0][1] for rows in (world, without))
     moved = max(abs(old - new) for old, new in zip(before, after, strict=True))
     assert moved == 2  # ann is altered: twice what a voter that comes or goes may move
-    assert voters_of(planned([], cdp.Window(2), "who").design.table) == Voters(False, 2, False)
+    assert voters_of(planned(cdp.Window(2), "who").design.table) == Voters(False, 2, False)

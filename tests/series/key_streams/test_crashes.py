@@ -33,17 +33,9 @@ def opened(ledger: Ledger) -> KeyStream:
     """Two streams with one seed are one stream twice: what the second tells shows whether the first was broken."""
     ledger.open("web", unit=User(), epsilon=4.0, delta=1e-3, reserve=5e-4)
     return KeyStream(
-        unit=User(),
-        horizon=HORIZON,
-        looks=LOOKS,
-        max_keys=3,
-        epsilon=2.0,
-        delta=1e-3,
-        ledger=ledger,
-        dataset="web",
-        name="pages",
-        entropy=seeded(5),
-    )
+        unit=User(), horizon=HORIZON, looks=LOOKS, max_keys=3, epsilon=2.0, delta=1e-3, ledger=ledger, dataset="web",
+        name="pages", entropy=seeded(5),
+    )  # fmt: skip
 
 
 def test_a_killed_stream_tells_the_same_keys_at_the_same_steps(address: str, tmp_path: Path, trials: Trials) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +69,7 @@ def test_keys_are_told_with_their_past_and_carried_on(ledger: Ledger) -> None:
         live.step([])
     looks = [answer for answer in answers if answer.look is not None]
     for told, again in zip(looks, KeyStream.resume(ledger, "pages").released(), strict=True):
-        assert (told.period, told.look, told.found, told.values) == (
-            again.period,
-            again.look,
-            again.found,
-            again.values,
-        )
+        assert replace(told, past={}, half=again.half) == replace(again, past={})
         assert all(np.array_equal(told.past[key], again.past[key]) for key in told.found)
         assert np.array_equal(told.half, again.half)
 
@@ -235,12 +231,8 @@ def test_nothing_is_told_twice_or_by_two(ledger: Ledger) -> None:
 def test_the_certificate_and_the_price_say_what_they_rest_on(ledger: Ledger) -> None:
     live = opened(ledger, epsilon=1.0, delta=1e-6)
     text = str(live.certificate)
-    for words in (
-        "Computational",
-        "HMAC-SHA256",
-        "with probability at most 4e-07",
-        "(1, 1e-06)-differentially private",
-    ):
+    assert "with probability at most 4e-07" in text
+    for words in ("Computational", "HMAC-SHA256", "(1, 1e-06)-differentially private"):
         assert words in text, words
     assert ledger.status("web").charges == 1
     assert "0 keys told" in repr(live)
@@ -282,17 +274,8 @@ def test_streams_of_other_kinds_are_refused(ledger: Ledger) -> None:
     opened(ledger)
     with pytest.raises(UnknownDocument, match="another kind"):
         Stream.resume(ledger, "pages")
-    Stream(
-        RunningTotal(),
-        horizon=3,
-        change=1.0,
-        unit=User(),
-        max_periods=1,
-        epsilon=1.0,
-        ledger=ledger,
-        dataset="web",
-        name="x",
-    )
+    terms: dict[str, Any] = {"unit": User(), "max_periods": 1, "epsilon": 1.0, "ledger": ledger, "dataset": "web"}
+    Stream(RunningTotal(), horizon=3, change=1.0, name="x", **terms)
     with pytest.raises(UnknownDocument, match="another kind"):
         KeyStream.resume(ledger, "x")
 
@@ -300,10 +283,7 @@ def test_streams_of_other_kinds_are_refused(ledger: Ledger) -> None:
 def test_secrets_are_sealed_and_never_shown(ledger: Ledger, tmp_path: Path) -> None:
     live = opened(ledger)
     live.step([("very private person", "/very private key")])
-    stored = (tmp_path / "budget.db").read_bytes() + b"".join(
-        path.read_bytes() for path in tmp_path.glob("budget.db-*")
-    )
-    assert b"private" not in stored
+    assert b"private" not in b"".join(path.read_bytes() for path in tmp_path.glob("budget.db*"))
     assert isinstance(ledger.keys, Keys)
     assert "secret" not in repr(live._snapshot).lower()
     assert isinstance(live.design, KeyStreamDesign)

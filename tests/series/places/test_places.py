@@ -1,9 +1,11 @@
-"""A public tree of keys from a table, and what is refused before anything is spent."""
+"""A public tree of keys, what is refused of it, one level of it by itself, and pages of more places than fit."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -12,7 +14,8 @@ from tests.series.releases import night
 import chronodp as cdp
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import dump, load
-from chronodp.series import Table
+from chronodp.randomness import seeded
+from chronodp.series import Table, reporting
 
 ROWS = [
     ("UK", "north", "Ayr"),
@@ -79,11 +82,7 @@ def test_what_is_no_tree_is_refused_with_a_mend(subtests: pytest.Subtests) -> No
         ({"a": ["x"], "b": 3}, ("a", "b"), "columns by name.*'dict'"),
         ({"a": "x", "b": "y"}, ("a", "b"), "columns by name.*'dict'"),
         (pd.DataFrame([["x", "y", "z"]], columns=["a", "a", "b"]), ("a", "b"), "2 columns called 'a'"),
-        (
-            pa.table([pa.array(["x"]), pa.array(["y"]), pa.array(["z"])], names=["a", "a", "b"]),
-            ("a", "b"),
-            "2 columns called 'a'",
-        ),
+        (pa.table([pa.array([key]) for key in "xyz"], names=["a", "a", "b"]), ("a", "b"), "2 columns called 'a'"),
         (pd.DataFrame, ("a", "b"), "columns by name"),
         ([("UK", "north", "Ayr"), ("UK", "south", "Ayr")], NAMES, r"concat.*town 'Ayr' in part 'north' and in 'south'"),
         ([("UK", "north", "Ayr"), ("US", "north", "Bar")], NAMES, "part 'north' in country 'UK' and in 'US'"),
@@ -155,3 +154,75 @@ def test_a_hundred_thousand_leaves_make_a_small_plan() -> None:
     many = cdp.Places(rows, "country", "state", "county")
     table: Table = night(unit=cdp.Event(), max_periods=None).count().by(many).table
     assert len(dump(table)) < 1.6e6
+
+
+STATES, COUNTIES, DAYS = 40, 100, 28
+GEO = [("land", f"s{state}", f"s{state}-{county}") for state in range(STATES) for county in range(COUNTIES)]
+NODES = 1 + STATES + STATES * COUNTIES
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> cdp.Release:
+    dice = np.random.default_rng(5)
+    rows = pd.DataFrame({"who": dice.integers(0, 900, 4000), "county": dice.choice([leaf for *_, leaf in GEO], 4000)})
+    rows["at"] = pd.Timestamp("2026-03-02") + pd.to_timedelta(dice.integers(0, DAYS, 4000), unit="D")
+    unit = cdp.UserPeriod("1D")
+    days = cdp.TimeSeries(rows, time="at", user="who", every="1D", start="2026-03-02", end="2026-03-30", unit=unit)
+    plan = days.count().by(cdp.Places(GEO, "country", "state", "county"), max_groups=3).plan(epsilon=1.0, delta=1e-6)
+    with cdp.Ledger(tmp_path_factory.mktemp("levels") / "budget.db") as ledger:
+        ledger.open("visits", unit=unit, epsilon=1.0, delta=1e-6)
+        return plan.release(ledger, dataset="visits", request="tree", entropy=seeded("levels"), progress=lambda _: None)
+
+
+@pytest.mark.slow
+def test_one_level_is_that_of_the_whole_table(release: cdp.Release) -> None:
+    whole, states = release.to_pandas(), release.at_level("state").to_pandas()
+    wanted = whole[whole["level"] == "state"].reset_index(drop=True)
+    assert list(states.columns) == ["time", "state", "value", "lower", "upper"]
+    assert states["state"].tolist() == wanted["place"].tolist()
+    for name in ("value", "lower", "upper"):
+        np.testing.assert_allclose(states[name], wanted[name], rtol=1e-9, atol=1e-6)
+    # All of a level together are the root, and their noise knows it.
+    together, root = (view.to_pandas() for view in (release.at_level("state").over(), release.at(country="land")))
+    for name in ("value", "lower", "upper"):
+        np.testing.assert_allclose(together[name], root[name], rtol=1e-6, atol=1e-6)
+    share = release.resample("7D").at_level("state").share().to_pandas()
+    both = release.resample("7D").share().to_pandas()
+    same = both[both["level"] == "state"]
+    np.testing.assert_allclose(share["value"], same["value"], rtol=1e-9)
+    assert release.at_level("state").at(state="s7").title.endswith("of level state, state s7")
+    assert release.at_level("county").certificate.processing == ("of level county",)
+
+
+@pytest.mark.slow
+def test_a_level_that_is_not_there_is_refused(release: cdp.Release) -> None:
+    with pytest.raises(InvalidArgument, match="level must be one of country, state, county; got 'town'"):
+        release.at_level("town")
+    with pytest.raises(InvalidArgument, match="no levels here"):
+        release.at_level("state").at_level("state")
+
+
+@pytest.mark.slow
+def test_a_page_holds_the_upper_levels_and_says_what_it_leaves_out(release: cdp.Release, tmp_path: Path) -> None:
+    page = release.report(tmp_path / "tree.html").read_text(encoding="utf-8")
+    assert NODES * DAYS > reporting.MOST_ON_PAGE
+    note = f"the 41 places of levels country and state, of {NODES:,} in all; those of county are left out"
+    assert f"{41 * DAYS:,} rows. This page has {note}. The rest is in the release itself" in page
+    assert "Download these rows as CSV" in page
+    assert page.count("<tr>") == 1 + 41 * DAYS
+    assert "s7-3" not in page
+    assert len(page) < 7_000_000  # of which Plotly is 5
+    # The same of what is made of it; and all of what fits.
+    for view in (release.share(), release.publish(relative=0.5)):
+        assert note in view.report(tmp_path / "view.html").read_text(encoding="utf-8")
+    small = release.at_level("state").report(tmp_path / "states.html").read_text(encoding="utf-8")
+    assert "Download all as CSV" in small
+    assert "left out" not in small
+
+
+def test_what_is_drawn_is_what_was_released(release: cdp.Release) -> None:
+    whole, upper = release.to_pandas(), release.operand.uppermost(5_000).to_pandas()
+    wanted = whole[whole["level"] != "county"].reset_index(drop=True)
+    assert upper["place"].tolist() == wanted["place"].tolist()
+    for name in ("value", "lower", "upper"):
+        np.testing.assert_allclose(upper[name], wanted[name], rtol=1e-9, atol=1e-6)

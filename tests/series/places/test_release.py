@@ -1,7 +1,8 @@
-"""Places through a plan and a ledger: sums of the table, levels that add up, intervals that hold at their level."""
+"""Places through a plan and a ledger: levels that add up, intervals that hold, what is read from them."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,16 @@ from tests.series.releases import Silent, made
 import chronodp as cdp
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument, UnknownDocument
+from chronodp.postprocess.hierarchy import PlaceTree, TreeCovariance
 from chronodp.privacy import load
 from chronodp.randomness import seeded
 from chronodp.series import Design
 from chronodp.series.place_noise import draw_places, sums_of_places
 from chronodp.series.place_reading import place_deviations, place_halves
+from chronodp.series.readings.axes import columns_of
+from chronodp.series.readings.places import TreePlaces
+from chronodp.series.readings.weights import Weights
+from chronodp.series.shapes.toeplitz import White
 
 GEO = [("land", f"s{state}", f"c{state}{county}") for state, size in enumerate((1, 4, 2)) for county in range(size)]
 TREE = cdp.Places(GEO, "country", "state", "county")
@@ -157,8 +163,6 @@ def test_every_unit_has_its_change(subtests: pytest.Subtests) -> None:
             plan = series(unit).count().by(TREE, max_groups=3).plan(epsilon=1.0, delta=1e-6)
             table = plan.design.table
             assert table.level_changes == changes
-            from chronodp.series.shapes.toeplitz import White
-
             for change, size in zip(changes, table.level_sensitivities(White()), strict=True):
                 assert size.l2**2 == pytest.approx(change * factor)
                 assert size.l1 == table.sensitivities()[0].l1
@@ -252,3 +256,108 @@ def test_shaped_noise_on_places(ledger: cdp.Ledger, tuned_for: Any) -> None:
     for design in plan.others:
         assert design.place_covariance is not None
         assert design.errors.rmse_mean >= plan.design.errors.rmse_mean
+
+
+@pytest.fixture
+def release(ledger: cdp.Ledger) -> cdp.Release:
+    plan = series().count().by(TREE, trade=["food", "work"], max_groups=2).plan(epsilon=1.0, delta=1e-6)
+    return made(plan, ledger, "places")
+
+
+@pytest.mark.parametrize("points", [1, 3, 9])
+def test_covariances_of_rows_are_those_of_a_matrix(points: int) -> None:
+    """Few points a row are paired one by one, many are laid against all nodes: both as dense."""
+    tree = PlaceTree([[2], [3, 1]])
+    covariance = TreeCovariance(tree, [0.3, 0.0, 2.0])
+    dice = np.random.default_rng(points)
+    before, after, rows = 2, 3, 6
+    columns = before * tree.nodes * after
+    one, other = (
+        Weights(dice.integers(0, columns, (rows, points)), dice.normal(size=(rows, points)), np.arange(rows))
+        for _ in range(2)
+    )
+    single = np.array([[covariance.covariance(a, b) for b in range(tree.nodes)] for a in range(tree.nodes)])
+    dense = np.einsum("bB,nN,aA->bnaBNA", np.eye(before), single, np.eye(after)).reshape(columns, columns)
+    spread = [np.zeros((rows, columns)) for _ in range(2)]
+    for weights, laid in zip((one, other), spread, strict=True):
+        for row, point in itertools.product(range(rows), range(points)):
+            laid[row, weights.points[row, point]] += weights.weights[row, point]
+    expected = np.einsum("ri,ij,rj->r", spread[0], dense, spread[1])
+    assert TreePlaces(covariance, after, 4.0).of(one, other) == pytest.approx(expected / 4.0)
+
+
+def test_places_are_named_by_their_level_or_key(release: cdp.Release) -> None:
+    view = release.each_period()
+    state, country = release.at(state="s1"), release.at(country="land")
+    assert state.to_pandas().equals(release.at(place="s1").to_pandas())
+    frame = view.to_pandas()
+    of_state = frame[frame["place"] == "s1"]
+    assert np.array_equal(of_state["value"], state.to_pandas()["value"])
+    # The rest is one step of rounding, which only intervals of the release itself allow for.
+    for end in ("lower", "upper"):
+        assert np.allclose(of_state[end], state.to_pandas()[end], atol=2 * release.design.noises[0].step)
+    assert release.over("county").to_pandas()["value"].equals(country.to_pandas()["value"])
+    assert list(release.over("trade").to_pandas().columns) == ["time", "level", "place", "value", "lower", "upper"]
+    everything = release.over().to_pandas()
+    assert everything["value"].tolist() == release.at(country="land").over("trade").to_pandas()["value"].tolist()
+    refused: Any = ({"state": "c10"}, {"state": "s1", "county": "c10"}, {"town": "s1"}, {"place": "nowhere"})
+    for wrong in refused:
+        with pytest.raises(InvalidArgument):
+            release.at(**wrong)
+
+
+def test_counties_less_their_state_are_nothing(release: cdp.Release) -> None:
+    total = release.at(county="c10")
+    for county in ("c11", "c12", "c13"):
+        total = total + release.at(county=county)
+    left = (total - release.at(state="s1")).estimates
+    assert not left.value.any()
+    by_place = release.over("trade").share().to_pandas()
+    assert (by_place.loc[by_place["level"] == "country", ["lower", "upper"]] == 1).all().all()
+    assert np.abs(left.upper).max() < 1e-6 * release.design.noises[0].scale
+
+
+def test_keys_of_several_levels_are_told_apart() -> None:
+    twice = cdp.Places([("Georgia", "Georgia", "a"), ("Georgia", "Texas", "b")], "country", "state", "county")
+    columns = columns_of(series().count().by(twice).table)
+    assert columns.groupings[0].keys == ("country Georgia", "state Georgia", "Texas", "a", "b")
+    assert columns.labels()["place"][:2] == ["Georgia", "Georgia"]
+    assert columns.chosen({"state": "Georgia"})[1].tolist() == [1]
+
+
+@pytest.mark.slow
+def test_shares_of_a_state_hold_at_their_level(ledger: cdp.Ledger, trials: Trials) -> None:
+    """Fieller's set with the tree's covariance covers as stated; without it, it would be another width."""
+    plan = series().count().by(TREE, max_groups=2).plan(epsilon=1.0, delta=1e-6)
+    runs = trials(300, least=20)
+    truth = made(plan, ledger, "truth", entropy=Silent())
+    top, bottom = truth.at(county="c10").estimates.value, truth.at(state="s1").estimates.value
+    rho = top / bottom
+    hits = count = 0
+    ledger.open("many", unit=cdp.User(), epsilon=1e6, delta=0.5)
+    for run in range(runs):
+        release = made(plan, ledger, f"run {run}", dataset="many")
+        sets = release.at(county="c10").ratio(release.at(state="s1")).to_pandas()
+        lower, upper = sets["lower"].to_numpy(), sets["upper"].to_numpy()
+        gap = (sets["not_above"].to_numpy(), sets["not_below"].to_numpy())
+        inside = (rho.ravel() >= lower) & (rho.ravel() <= upper)
+        outside = np.isfinite(gap[0]) & (rho.ravel() > np.fmin(*gap)) & (rho.ravel() < np.fmax(*gap))
+        hits, count = hits + int((inside & ~outside).sum()), count + len(sets)
+    far = stats.norm.isf(1e-9) * math.sqrt(0.95 * 0.05 / count)
+    assert abs(hits / count - 0.95) < far
+
+
+def test_places_are_planned_together_and_divided(ledger: cdp.Ledger) -> None:
+    days = series()
+    food = days.count().where("trade = 'food'")
+    queries = {"food": food.by(TREE, max_groups=2), "all": days.count().by(TREE, max_groups=2)}
+    plan = cdp.plan_together(queries, epsilon=4.0, delta=1e-6)
+    release = plan.release(ledger, dataset="meters", request="both", entropy=seeded("both"), progress=lambda _: None)
+    part, whole = release["food"], release["all"]
+    assert isinstance(part, cdp.Release)
+    assert isinstance(whole, cdp.Release)
+    assert adds_up(part.to_pandas())
+    assert adds_up(whole.to_pandas())
+    shares = part.resample("7D").ratio(whole.resample("7D"), within=(0, 1)).to_pandas()
+    assert list(shares.columns[:3]) == ["time", "level", "place"]
+    assert np.isfinite(shares["lower"]).all()

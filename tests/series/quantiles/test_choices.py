@@ -4,22 +4,72 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from tests.series.quantiles.worlds import Counts, Law, chances, law_of, neighbours, ratios, tables
 
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import BoundedRangeCost, PureCost
+from chronodp.privacy import BoundedRangeCost, PureCost, decimal_value
 from chronodp.randomness import seeded
-from chronodp.selection import ExponentialMechanism, PermuteAndFlip
+from chronodp.selection import ExponentialMechanism, PermuteAndFlip, exponents_of
+from chronodp.selection.score_gaps import run_gaps
 from chronodp.series.quantiles import choices
 from chronodp.series.quantiles.choices import ByChoice, bin_utilities, choice_of, draw_bins, few_allowance
+
+Counts = tuple[int, ...]
+Law = dict[tuple[int, ...], float]
+
+
+def tables(most: int, bins: int) -> Iterator[Counts]:
+    """Return every table of at most so many people."""
+    for counts in itertools.product(range(most + 1), repeat=bins):
+        if sum(counts) <= most:
+            yield counts
+
+
+def neighbours(counts: Counts) -> Iterator[Counts]:
+    """Return the table with one person more, in each bin."""
+    for place in range(len(counts)):
+        yield tuple(count + (index == place) for index, count in enumerate(counts))
+
+
+@lru_cache(maxsize=2**16)
+def chances(way: ByChoice, q: float, counts: Counts, per_one: int = 1) -> tuple[float, ...]:
+    """Return the probability of each bin, and of "too few" last, as the library weighs them.
+
+    Utilities are whole in units of a person: with more parts of a person in each of them they are rounded finer.
+    """
+    exact = decimal_value(q)
+    design = choice_of(way, exact, len(counts), per_one)
+    utilities = bin_utilities(np.array([counts], np.int64) * per_one, exact, few_allowance(design))[0]
+    odds = np.exp(-exponents_of(design, run_gaps(design, utilities, np.array([len(utilities)]))))
+    if isinstance(way.mechanism, ExponentialMechanism):
+        return tuple((odds / odds.sum()).tolist())
+    # Each falls in with its odds, and one of those that did is taken: p ∫ Π (1 - p' t) dt, by exact quadrature.
+    nodes, weights = np.polynomial.legendre.leggauss(len(odds))
+    times = 1 - np.outer((nodes + 1) / 2, odds)
+    return tuple(float(odds[i] * (weights / 2 @ np.delete(times, i, axis=1).prod(axis=1))) for i in range(len(odds)))
+
+
+def law_of(way: ByChoice, quantiles: tuple[float, ...], counts: Counts, per_one: int = 1) -> Law:
+    """Return the probability of every outcome of all quantiles' bins, before they are put in order."""
+    each = [chances(way, q, counts, per_one) for q in quantiles]
+    places = itertools.product(range(len(counts) + 1), repeat=len(quantiles))
+    return {drawn: math.prod(one[place] for one, place in zip(each, drawn, strict=True)) for drawn in places}
+
+
+def ratios(one: Law, other: Law) -> tuple[float, float]:
+    """Return the least and the largest log-likelihood ratio of two laws."""
+    logs = [math.log(one[outcome] / other[outcome]) for outcome in one]
+    return min(logs), max(logs)
+
 
 EM, PF = ExponentialMechanism(), PermuteAndFlip()
 
@@ -70,12 +120,14 @@ def test_bins_have_the_stated_probabilities(counts: Counts, expected: list[float
 def test_a_steeper_too_few_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slope of one a person where the median's utilities move by a half: a range of 1.5 for a claimed 1."""
 
+    utilities = bin_utilities
+
     def steep(counts: Any, q: Fraction, allowance: int) -> Any:
-        found = bin_utilities(counts, q, allowance)
+        found = utilities(counts, q, allowance)
         found[:, -1] = allowance - q.denominator * counts.sum(axis=1)
         return found
 
-    monkeypatch.setattr("tests.series.quantiles.worlds.bin_utilities", steep)
+    monkeypatch.setitem(globals(), "bin_utilities", steep)
     chances.cache_clear()
     assert worst(ByChoice(EM, 1.0, 1, 1), (0.5,))[1] == pytest.approx(1.5, abs=1e-3)
     chances.cache_clear()
@@ -179,12 +231,6 @@ def test_a_person_replaced_where_there_is_one_choice_moves_it_by_one(q: float) -
     assert width <= 1 + 1e-9
     twice = replace(way, weight=2, in_place=False)
     assert replaced(twice, (q,), people=6, bins=3)[1] <= width + 1e-9
-
-
-def test_two_choices_do_not_pay_for_one_of_twice_the_range_in_gaussian_terms() -> None:
-    # Why a replaced person's two steps are charged as one range of twice the size, and not as two ranges.
-    once, twice = gaussian.mu(BoundedRangeCost(0.2)), gaussian.mu(BoundedRangeCost(0.1))
-    assert once == pytest.approx(2 * twice, rel=1e-3)  # two ranges of half the size cost √2 times one of them
 
 
 def in_order(law: Law, bins: int) -> Law:

@@ -82,11 +82,8 @@ def test_the_square_root_has_the_stated_variances(q: float) -> None:
 
 
 SHAPES: list[tuple[Along, Any]] = [
-    (White(), "laplace"),
-    (White(), "gaussian"),
-    (ROOT, "gaussian"),
-    (BlockSums(4), "laplace"),
-]
+    (White(), "laplace"), (White(), "gaussian"), (ROOT, "gaussian"), (BlockSums(4), "laplace"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("shape", "law"), SHAPES, ids=str)

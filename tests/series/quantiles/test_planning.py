@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from tests.cases import raising
 
 import chronodp as cdp
 from chronodp.accounting import basic, gaussian
@@ -269,25 +270,21 @@ def test_what_cannot_be_is_refused_before_anything_is_read(people: pandas.DataFr
     for fractions in ([], [0.5, 0.5], [0.9, 0.1], [0.0], [1.0]):
         with pytest.raises(InvalidArgument, match="fractions"):
             asked.quantiles("v", fractions, edges=FINE)
-    query = asked.quantiles("v", [0.5], edges=FINE)
-    with pytest.raises(InvalidArgument, match="tuned_for"):
-        query.plan(epsilon=1.0, tuned_for=Rolling(2))
-    with pytest.raises(InvalidArgument, match="missing"):
-        query.plan(epsilon=1.0, missing=cdp.Missing())
-    with pytest.raises(InvalidArgument, match="Find"):
-        series(people, max_periods=cdp.Find()).quantiles("v", [0.5], edges=FINE).plan(epsilon=1.0)
-    finding = series(people, max_periods=cdp.Find())
-    with pytest.raises(InvalidArgument, match="given for quantiles"):
-        cdp.plan_together({"q": finding.quantiles("v", [0.5], edges=FINE), "n": finding.count()}, epsilon=1.0)
-    with pytest.raises(InvalidArgument, match="Discover"):
-        query.by(g=cdp.Discover(max_keys=1)).plan(epsilon=1.0, delta=1e-6)
-    places = cdp.Places({"all": ["a"], "g": ["a"]}, "all", "g")
-    with pytest.raises(InvalidArgument, match="Places"):
-        query.by(places).plan(epsilon=1.0)
-    with pytest.raises(InvalidArgument, match="peak"):
-        query.peak(every="2D")
-    with pytest.raises(InvalidArgument, match="Places"):
-        cdp.plan_together({"q": query.by(places), "n": asked.count()}, epsilon=1.0, delta=1e-6)
+    query, finding = asked.quantiles("v", [0.5], edges=FINE), series(people, max_periods=cdp.Find())
+    found, places = finding.quantiles("v", [0.5], edges=FINE), cdp.Places({"all": ["a"], "g": ["a"]}, "all", "g")
+    asks: list[tuple[Any, str]] = [
+        (lambda: query.plan(epsilon=1.0, tuned_for=Rolling(2)), "tuned_for"),
+        (lambda: query.plan(epsilon=1.0, missing=cdp.Missing()), "missing"),
+        (lambda: found.plan(epsilon=1.0), "Find"),
+        (lambda: cdp.plan_together({"q": found, "n": finding.count()}, epsilon=1.0), "given for quantiles"),
+        (lambda: query.by(g=cdp.Discover(max_keys=1)).plan(epsilon=1.0, delta=1e-6), "Discover"),
+        (lambda: query.by(places).plan(epsilon=1.0), "Places"),
+        (lambda: query.peak(every="2D"), "peak"),
+        (lambda: cdp.plan_together({"q": query.by(places), "n": asked.count()}, epsilon=1.0, delta=1e-6), "Places"),
+    ]
+    for ask, said in asks:
+        with raising(InvalidArgument, match=said, case=said):
+            ask()
 
 
 @pytest.mark.slow

@@ -11,8 +11,6 @@ import pandas as pd
 import chronodp as cdp
 from chronodp.randomness import seeded
 
-__all__ = ["COUNTIES", "DAYS", "END", "START", "released", "rows_of", "visits"]
-
 START, END, DAYS = "2026-01-01", "2026-03-12", 70
 COUNTIES = {"a": 200, "b": 40, "c": 4}
 KINDS = ("home", "shop")
@@ -34,13 +32,8 @@ def visits() -> pd.DataFrame:
 
 def town(**changes: Any) -> cdp.TimeSeries:
     options: dict[str, Any] = {
-        "time": "at",
-        "user": "who",
-        "every": "1D",
-        "start": START,
-        "end": END,
-        "unit": cdp.UserPeriod("1D"),
-    }
+        "time": "at", "user": "who", "every": "1D", "start": START, "end": END, "unit": cdp.UserPeriod("1D"),
+    }  # fmt: skip
     return cdp.TimeSeries(visits(), **(options | changes))
 
 

@@ -14,8 +14,6 @@ from chronodp.series.shapes import Banded, SquareRoot, Tree, White, buffers_near
 from chronodp.series.shaping import ReleasedShape
 from chronodp.series.workloads import Rolling, RunningTotal
 
-__all__ = ["SHAPES", "dense", "running_sums", "single", "source", "spread"]
-
 Floats = NDArray[np.float64]
 
 SHAPES: dict[str, ReleasedShape] = {

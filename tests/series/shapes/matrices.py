@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from chronodp.series.shapes import Shape, Tree
 from chronodp.series.workloads import CausalFilter
 
-__all__ = ["lower", "matrix_of", "tree_matrices", "workload_matrix"]
-
 Matrix = NDArray[np.float64]
 
 

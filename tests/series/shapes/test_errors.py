@@ -18,45 +18,21 @@ from chronodp.postprocess.tails import Law
 from chronodp.randomness import Entropy, seeded
 from chronodp.series.noise import Noise
 from chronodp.series.ongoing import OngoingShape
-from chronodp.series.shapes import (
-    Banded,
-    BufferedLinear,
-    CausalShape,
-    Differenced,
-    FilterReach,
-    Shape,
-    SquareRoot,
-    Tree,
-    White,
-    answer_variances,
-    buffers_near,
-    errors_of,
-    filter_variances,
-    lower_bound,
-    window_variances,
-)
+from chronodp.series.shapes import BufferedLinear, CausalShape, Differenced, FilterReach, Shape, Tree, buffers_near
+from chronodp.series.shapes.errors import answer_variances, errors_of, filter_variances, lower_bound, window_variances
+from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shaping import ReleasedShape, draw_noise
 from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal
 
 FALSE_ALARM = 1e-9
 BUFFERS = BufferedLinear((0.99, 0.9, 0.4), (0.05, 0.2, 0.3))
 CAUSAL: tuple[CausalShape, ...] = (
-    White(),
-    SquareRoot(RunningTotal()),
-    SquareRoot(Rolling(4)),
-    SquareRoot(Filter((0.5, 0.3, 0.2))),
-    BUFFERS,
+    White(), SquareRoot(RunningTotal()), SquareRoot(Rolling(4)), SquareRoot(Filter((0.5, 0.3, 0.2))), BUFFERS,
     Banded.of(RunningTotal(), 3),
-)
+)  # fmt: skip
 FILTERS: tuple[CausalFilter, ...] = (
-    EachPeriod(),
-    RunningTotal(),
-    Rolling(4),
-    Rolling(50),
-    Ewm(0.3),
-    Filter((0.5, 0.3, 0.2)),
-    Filter((0.0, 1.0)),
-)
+    EachPeriod(), RunningTotal(), Rolling(4), Rolling(50), Ewm(0.3), Filter((0.5, 0.3, 0.2)), Filter((0.0, 1.0)),
+)  # fmt: skip
 TABLE = ["1024", "16384", "131072", "1048576"]
 
 
@@ -114,10 +90,7 @@ def test_the_table_of_running_totals(golden: Any, horizon: str) -> None:
     root = SquareRoot(RunningTotal())
     length = FilterReach(root.coefficients(periods)).l2(1, together=True)
     assert length == pytest.approx(published["sqrt_toeplitz"]["sens"], rel=1e-9)
-    found: dict[str, tuple[float, Shape]] = {
-        "sqrt_toeplitz": (length, root),
-        "input_noise_accumulated": (1.0, White()),
-    }
+    found: dict[str, tuple[float, Shape]] = {"sqrt_toeplitz": (length, root), "input_noise_accumulated": (1.0, White())}
     for bands in (4, 16, 64):
         banded = Banded.of(RunningTotal(), bands)
         found[f"BSR_p{bands}"] = (float(np.linalg.norm(banded.bands)), banded)
@@ -168,15 +141,9 @@ def test_the_table_of_many_periods(golden: Any, subtests: pytest.Subtests) -> No
 
 def test_the_table_of_filters(golden: Any, subtests: pytest.Subtests) -> None:
     cases: list[tuple[str, CausalFilter]] = [
-        ("MA7", Rolling(7)),
-        ("MA30", Rolling(30)),
-        ("MA100", Rolling(100)),
-        ("MA365", Rolling(365)),
-        ("EMA0.3", Ewm(0.3)),
-        ("EMA0.1", Ewm(0.1)),
-        ("EMA0.02", Ewm(0.02)),
-        ("prefix", RunningTotal()),
-    ]
+        ("MA7", Rolling(7)), ("MA30", Rolling(30)), ("MA100", Rolling(100)), ("MA365", Rolling(365)),
+        ("EMA0.3", Ewm(0.3)), ("EMA0.1", Ewm(0.1)), ("EMA0.02", Ewm(0.02)), ("prefix", RunningTotal()),
+    ]  # fmt: skip
     for name, workload in cases:
         with subtests.test(name=name, workload=workload):
             horizon, published = 4096, golden("continual/filters.json")[name]
@@ -207,11 +174,7 @@ FEW: tuple[tuple[int, Shape], ...] = (
     (2**10, Banded.of(RunningTotal(), 64)),
     (2**10, Tree(13)),
 )
-MANY: tuple[tuple[int, Shape], ...] = (
-    (2**14, SquareRoot(RunningTotal())),
-    *SHIPPED,
-    (2**14, Tree(33)),
-)
+MANY: tuple[tuple[int, Shape], ...] = ((2**14, SquareRoot(RunningTotal())), *SHIPPED, (2**14, Tree(33)))
 # Buffers are carried from one block of steps to the next: four blocks show it as sixteen do.
 SIMULATED = (*FEW, *MANY) if SCALE >= 1 else (*FEW, (2**12, SHIPPED[0][1]))
 

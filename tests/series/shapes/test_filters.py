@@ -12,43 +12,21 @@ from hypothesis import given, strategies as st
 from tests.series.shapes.matrices import lower
 
 from chronodp.errors import InvalidArgument
-from chronodp.series.shapes import (
-    Banded,
-    BufferedLinear,
-    CausalShape,
-    FilterReach,
-    SquareRoot,
-    Tree,
-    White,
-    buffers_near,
-    endless_buffers,
-    errors_of,
-    product,
-    reciprocal,
-)
-from chronodp.series.shapes.buffered_table import read_table
+from chronodp.series.shapes import BufferedLinear, CausalShape, FilterReach, Tree, errors_of, product, reciprocal
+from chronodp.series.shapes.buffered_table import buffers_near, endless_buffers, read_table
 from chronodp.series.shapes.optimise import tune_bands, tune_buffers
+from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Rolling, RunningTotal
 
 ROOTS: tuple[CausalFilter, ...] = (
-    EachPeriod(),
-    RunningTotal(),
-    Rolling(2),
-    Rolling(30),
-    Ewm(0.02),
-    Ewm(1.0),
-    Filter((0.5, 0.3, 0.2)),
+    EachPeriod(), RunningTotal(), Rolling(2), Rolling(30), Ewm(0.02), Ewm(1.0), Filter((0.5, 0.3, 0.2)),
     Filter((-2.0, 1.0)),
-)
+)  # fmt: skip
 BUFFERS = BufferedLinear((0.999, 0.95, 0.4), (0.05, 0.2, 0.3))
 CAUSAL: tuple[CausalShape, ...] = (
-    White(),
-    *map(SquareRoot, ROOTS),
-    BUFFERS,
-    Banded.of(RunningTotal(), 5),
-    Banded.of(RunningTotal(), 100),
+    White(), *map(SquareRoot, ROOTS), BUFFERS, Banded.of(RunningTotal(), 5), Banded.of(RunningTotal(), 100),
     Banded((1.0, -0.5)),
-)
+)  # fmt: skip
 
 
 def test_the_inverse_undoes_the_shape(subtests: pytest.Subtests) -> None:
@@ -80,10 +58,7 @@ def test_refuses_filters_without_a_bounded_root() -> None:
         Banded((1.0, 3.0)).inverse(2000)
 
 
-@given(
-    st.lists(st.floats(-0.3, 0.3), min_size=1, max_size=40),
-    st.integers(1, 200),
-)
+@given(st.lists(st.floats(-0.3, 0.3), min_size=1, max_size=40), st.integers(1, 200))
 def test_reciprocals_of_power_series(tail: list[float], terms: int) -> None:
     series = np.array([1.0, *(value / len(tail) for value in tail)])
     inverse = reciprocal(series, terms)
@@ -178,16 +153,11 @@ def test_tuned_bands_beat_white_noise_and_the_root_for_a_person_of_seven_periods
 
 
 def test_refuses_parameters_that_are_no_buffers(subtests: pytest.Subtests) -> None:
-    for theta, omega in [
-        ((), ()),
-        ((0.5, 0.9), (0.1, 0.1)),
-        ((1.0,), (0.1,)),
-        ((0.5,), (0.0,)),
-        ((0.5,), (1.5,)),
-        ((0.9, 0.5), (0.1,)),
-        ((math.nan,), (0.1,)),
-        ((0.5,) * 13, (0.01,) * 13),
-    ]:
+    cases: list[tuple[tuple[float, ...], tuple[float, ...]]] = [
+        ((), ()), ((0.5, 0.9), (0.1, 0.1)), ((1.0,), (0.1,)), ((0.5,), (0.0,)), ((0.5,), (1.5,)), ((0.9, 0.5), (0.1,)),
+        ((math.nan,), (0.1,)), ((0.5,) * 13, (0.01,) * 13),
+    ]  # fmt: skip
+    for theta, omega in cases:
         with subtests.test(theta=theta, omega=omega), pytest.raises(InvalidArgument):
             BufferedLinear(theta, omega)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,29 +16,11 @@ from tests.privacy.changes import RELATIONS, changes, row_changes
 from tests.series.shapes.matrices import lower, matrix_of
 
 from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.privacy import (
-    Bounds,
-    Contribution,
-    Event,
-    RecordUnit,
-    Relation,
-    Sensitivity,
-    User,
-    UserPeriod,
-    Window,
-    per_period,
-    running_total,
-)
-from chronodp.series.shapes import (
-    BufferedLinear,
-    FilterReach,
-    Reach,
-    SquareRoot,
-    Tree,
-    TreeReach,
-    shape_sensitivity,
-)
-from chronodp.series.workloads import Rolling, RunningTotal
+from chronodp.privacy import Event, RecordUnit, Relation, User, UserPeriod, Window
+from chronodp.privacy.sensitivity import Bounds, Contribution, Sensitivity, per_period, running_total
+from chronodp.series import Count, Measure, RunningTotal, Sum, Table, Total
+from chronodp.series.shapes import BufferedLinear, FilterReach, Reach, SquareRoot, Tree, TreeReach, shape_sensitivity
+from chronodp.series.workloads import Rolling
 
 Matrix = NDArray[np.float64]
 
@@ -53,19 +36,13 @@ COLUMNS = {
     "echo": np.array([1.0, 0.0, 0.0, 1.0]),
 }
 CASES = [
-    (User, Bounds(horizon=3, max_periods=1)),
-    (User, Bounds(horizon=3, max_periods=2)),
-    (User, Bounds(horizon=4, max_periods=1)),
-    (User, Bounds(horizon=4, max_periods=2)),
-    (User, Bounds(horizon=4, max_periods=4)),
-    (User, Bounds(horizon=2, max_periods=1, groups=2)),
-    (User, Bounds(horizon=2, max_periods=2, groups=2, max_groups=2)),
-    (UserPeriod, Bounds(horizon=4, max_periods=2)),
-    (UserPeriod, Bounds(horizon=2, max_periods=1, groups=2)),
-    (Window, Bounds(horizon=4, max_periods=2)),
-    (Window, Bounds(horizon=4, max_periods=3)),
-    (Window, Bounds(horizon=2, max_periods=2, groups=2)),
-]
+    (User, Bounds(horizon=3, max_periods=1)), (User, Bounds(horizon=3, max_periods=2)),
+    (User, Bounds(horizon=4, max_periods=1)), (User, Bounds(horizon=4, max_periods=2)),
+    (User, Bounds(horizon=4, max_periods=4)), (User, Bounds(horizon=2, max_periods=1, groups=2)),
+    (User, Bounds(horizon=2, max_periods=2, groups=2, max_groups=2)), (UserPeriod, Bounds(horizon=4, max_periods=2)),
+    (UserPeriod, Bounds(horizon=2, max_periods=1, groups=2)), (Window, Bounds(horizon=4, max_periods=2)),
+    (Window, Bounds(horizon=4, max_periods=3)), (Window, Bounds(horizon=2, max_periods=2, groups=2)),
+]  # fmt: skip
 
 
 def unit_of(kind: type, relation: Relation, periods: int) -> RecordUnit:
@@ -282,3 +259,68 @@ def test_refuses_what_does_not_fit() -> None:
     with pytest.raises(InvalidArgument, match="release a sum and a count"):
         shape_sensitivity(FilterReach(column), User(), Bounds(4, max_periods=1), mean)
     assert shape_sensitivity(FilterReach(column), User("replace"), Bounds(4, max_periods=1), mean).l2 > 0
+
+
+HORIZON = 3
+SHAPE = SquareRoot(RunningTotal())
+Row = tuple[int, float]  # period, value
+Floats = NDArray[np.float64]
+
+
+def totals_of(measure: Measure, rows: tuple[Row, ...]) -> Floats:
+    """One person's totals_of by period, as an engine bounds them."""
+    sums = np.zeros(HORIZON)
+    for period, value in rows:
+        sums[period] += 1.0 if isinstance(measure, Count) else value
+    if isinstance(measure, Count):
+        return np.minimum(sums, measure.at_most)
+    assert isinstance(measure, Sum)
+    held = np.isin(np.arange(HORIZON), [period for period, _ in rows])
+    return np.where(held, np.clip(sums, *measure.clip), 0.0)
+
+
+def changes_of_a_row(measure: Measure, relation: Relation) -> Iterator[Floats]:
+    """What one row of a person changes, whatever the others of the same person are."""
+    rows = [(period, value) for period in range(HORIZON) for value in (-2.0, 1.0, 2.0)]
+    for others in itertools.chain([()], itertools.combinations(rows, 1), itertools.combinations(rows, 2)):
+        for row in rows:
+            with_row = totals_of(measure, (*others, row))
+            if relation == "add_remove":
+                yield with_row - totals_of(measure, others)
+            else:
+                yield from (with_row - totals_of(measure, (*others, other)) for other in rows)
+
+
+def changes_of_a_person(measure: Measure, relation: Relation) -> Iterator[Floats]:
+    """What a person who is in one period at most changes; finished totals_of change as their owner said."""
+    if isinstance(measure, Total):
+        ends, most = (-measure.change, 0.0, measure.change), 1 if relation == "add_remove" else 2
+        for change in itertools.product(ends, repeat=HORIZON):
+            if np.count_nonzero(change) <= most:
+                yield np.array(change)
+        return
+    rows = [()] + [((period, value),) for period in range(HORIZON) for value in (-2.0, 1.0, 2.0)]
+    held = [totals_of(measure, one) for one in rows]
+    for one in held:
+        yield from (one - other for other in (held if relation == "replace" else held[:1]))
+
+
+MEASURES = (Count(), Count(2), Sum("kwh", (0.0, 2.0)), Sum("kwh", (-1.0, 2.0)), Sum("kwh", (-2.0, 0.0)))
+BOTH: tuple[Relation, ...] = ("add_remove", "replace")
+SIGNED: list[tuple[Measure, RecordUnit]] = [
+    *((measure, Event(relation=relation)) for measure in MEASURES for relation in BOTH),
+    *((measure, User(relation=relation)) for measure in (*MEASURES, Total(2.0)) for relation in BOTH),
+]
+
+
+@pytest.mark.slow
+def test_no_unit_changes_a_shaped_series_by_more_than_its_table_says(subtests: pytest.Subtests) -> None:
+    for measure, unit in SIGNED:
+        with subtests.test(measure=measure, unit=unit):
+            table = Table(measure, unit, HORIZON, max_periods=1 if unit.whole_person else None)
+            (stated,) = table.sensitivities(SHAPE)
+            shape = lower(SHAPE.coefficients(HORIZON))
+            changes = (changes_of_a_row if unit.of_rows else changes_of_a_person)(measure, unit.relation)
+            seen = [shape @ change for change in changes]
+            assert max(float(np.linalg.norm(change)) for change in seen) <= stated.l2
+            assert max(float(np.abs(change).sum()) for change in seen) <= stated.l1

@@ -14,16 +14,8 @@ from tests.audit.short_entropy import ShortEntropy
 
 from chronodp.audit.exact import compare_outcomes, examine
 from chronodp.randomness import Entropy, Shape
-from chronodp.series.windowed import (
-    BudgetAbsorption,
-    BudgetDistribution,
-    Sample,
-    Uniform,
-    WindowedDesign,
-    WindowedMechanism,
-    advance,
-    start,
-)
+from chronodp.series.windowed import WindowedDesign, WindowedMechanism, advance, start
+from chronodp.series.windowed.mechanisms import BudgetAbsorption, BudgetDistribution, Sample, Uniform
 
 EPSILON = 4.0
 
