@@ -15,14 +15,7 @@ from tests.conftest import SCALE, Trials
 from tests.postprocess.noise import draw, errors, golden, sets_of
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import (
-    Law,
-    bonferroni_median_sets,
-    median_sets,
-    mixed_quantiles,
-    mixed_sets,
-    quantiles,
-)
+from chronodp.postprocess import Law, bonferroni_median_sets, median_sets, mixed_quantiles, mixed_sets, quantiles
 from chronodp.postprocess.baseline_medians import _beyond, median_reach
 from chronodp.postprocess.worst_medians import worst_density, worst_half
 

@@ -13,13 +13,7 @@ from tests.conftest import Trials
 from tests.postprocess.noise import Floats, draw, golden, sets_of
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import (
-    Law,
-    given_publication,
-    published_level,
-    quantiles,
-    reliable_relative,
-)
+from chronodp.postprocess import Law, given_publication, published_level, quantiles, reliable_relative
 
 ROWS = golden("suppression")["relative"]
 CELLS = 3_000
