@@ -17,7 +17,6 @@ from chronodp.privacy import (
     Bounds,
     Contribution,
     Event,
-    Relation,
     Report,
     Sensitivity,
     Swap,
@@ -114,24 +113,6 @@ def test_every_change_of_a_row_stays_within(subtests: pytest.Subtests) -> None:
                 if clip[0] <= 0:  # attained; a total that cannot be 0 moves less when its row only changes
                     assert found.l1 == pytest.approx(stated.l1)
                     assert found.l2 == pytest.approx(stated.l2)
-
-
-@given(
-    horizon=st.integers(1, 10**6),
-    share=st.floats(0.0, 1.0),
-    relation=st.sampled_from(RELATIONS),
-    high=st.floats(1e-9, 1e9),
-)
-def test_grows_with_what_one_person_may_do(horizon: int, share: float, relation: Relation, high: float) -> None:
-    total = Contribution.total(clip=(0.0, high))
-    periods = max(1, int(share * horizon))
-    smaller = per_period(User(relation), Bounds(horizon, max_periods=periods), total)
-    larger = per_period(User(relation), Bounds(horizon, max_periods=horizon), total)
-    assert smaller.l1 <= larger.l1 * 2
-    assert 0 < smaller.l2 <= smaller.l1
-    running = running_total(User(relation), Bounds(horizon, max_periods=periods), total)
-    assert math.isfinite(running.l1)
-    assert running.l2 <= running.l1
 
 
 def test_names_the_bound_that_is_missing() -> None:
