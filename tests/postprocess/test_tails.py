@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import mpmath
@@ -76,19 +75,6 @@ def test_the_two_computations_agree(subtests: pytest.Subtests) -> None:
                 )
 
 
-@pytest.mark.slow
-def test_far_tails_are_right_to_their_last_digits(subtests: pytest.Subtests) -> None:
-    for weight, x in itertools.product([1e-8, 0.01, 0.3, 0.9, 0.999], [1e-9, 0.3, 9.0, 200.0, 650.0]):
-        with subtests.test(weight=weight, x=x):
-            assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), rel=1e-12)
-
-
-def test_one_laplace_draw_is_exponential_on_both_sides() -> None:
-    for level in (*LEVELS, 1e-6, 0.999999, 1 - 1e-12):
-        assert quantiles("laplace", [1], level)[0] == pytest.approx(-math.log1p(-level), rel=1e-9)
-        assert beyond_closed(1, -math.log1p(-level)) == pytest.approx((1 - level) / 2, rel=1e-9)
-
-
 def test_few_terms_are_exact(subtests: pytest.Subtests) -> None:
     for count in [1, 2, 3, 10, 63]:
         for level in [*LEVELS, 0.999999]:
@@ -148,43 +134,26 @@ def test_gaussian_sums_are_exact(subtests: pytest.Subtests) -> None:
             assert mixed_quantile("gaussian", (3.0, 4), (-4.0, 4), level) == pytest.approx(10 * deviate, rel=1e-9)
 
 
-MIXTURES: list[Kinds] = [
-    ((1.0, 1), (0.999, 1)),
-    ((1.0, 1), (0.5, 1)),
-    ((1.0, 1), (0.01, 1)),
-    ((1.0, 1), (0.1, 60)),
-    ((0.9, 1), (0.1, 9)),
-    ((0.5, 10), (0.25, 30)),
-    ((1.0, 20), (0.7, 20)),
-    ((1.0, 50), (0.2, 100)),
-    ((2.0, 3), (0.002, 40)),
-    ((1000.0, 2), (300.0, 5)),
-]
+MIXTURES: list[Kinds] = [((1.0, 1), (other, 1)) for other in (0.999, 0.5, 0.01)]
+MIXTURES += [((1.0, 1), (0.1, 60)), ((0.9, 1), (0.1, 9)), ((0.5, 10), (0.25, 30)), ((1.0, 20), (0.7, 20))]
+MIXTURES += [((1.0, 50), (0.2, 100)), ((2.0, 3), (0.002, 40)), ((1000.0, 2), (300.0, 5))]
+MANY: list[Kinds] = [((1.0, 64), (0.5, 1)), ((1.0, 64), (0.1, 300)), ((1.0, 30), (0.9, 60))]
 
 
 @pytest.mark.slow
 def test_two_weights_together(subtests: pytest.Subtests) -> None:
-    for kinds in MIXTURES:
+    for kinds in MIXTURES + MANY:
         for level in LEVELS:
             with subtests.test(level=level, kinds=kinds):
                 first, second = kinds
                 quantile = mixed_quantile("laplace", first, second, level)
                 unit = first[0]
                 scaled = tuple((weight / unit, count) for weight, count in kinds)
-                assert shortfall(scaled, quantile / unit, level) < 1e-6
+                assert shortfall(scaled, quantile / unit, level) < (EXPANDED[level] if kinds in MANY else 1e-6)
                 # What a mean's or a median's interval would be if the second kind of noise were forgotten.
                 forgotten = first[0] * float(quantiles("laplace", [first[1]], level)[0])
-                if second[0] ** 2 * second[1] > 0.01 * first[0] ** 2 * first[1]:
+                if kinds in MIXTURES and second[0] ** 2 * second[1] > 0.01 * first[0] ** 2 * first[1]:
                     assert shortfall(scaled, forgotten / unit, level) > 1e-4
-
-
-def test_many_terms_of_two_weights(subtests: pytest.Subtests) -> None:
-    for kinds in [((1.0, 64), (0.5, 1)), ((1.0, 64), (0.1, 300)), ((1.0, 30), (0.9, 60))]:
-        for level in LEVELS:
-            with subtests.test(level=level, kinds=kinds):
-                first, second = kinds
-                quantile = mixed_quantile("laplace", first, second, level)
-                assert shortfall(kinds, quantile, level) < EXPANDED[level]
 
 
 @given(
