@@ -68,22 +68,6 @@ def test_mu_is_never_below_the_exact_one_and_close_to_it(subtests: pytest.Subtes
             assert mpmath.ncdf(-found * (1 - mpf("1e-13")) / 2) > unlikely
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 12.0])
-def test_no_two_outputs_are_worse_than_the_symmetric_ones(epsilon: float) -> None:
-    centres = np.linspace(-20, 20, 4001)
-    mus = [worst_two(centre + epsilon / 2, centre - epsilon / 2) for centre in centres.tolist()]
-    assert max(mus) == mus[2000] == pytest.approx(gaussian.mu(BoundedRangeCost(epsilon)), rel=1e-9)
-
-
-def worst_two(high: float, low: float) -> float:
-    """mu of two outputs: the distance of the normal quantiles of σ(high) and σ(low), each from its nearer end."""
-
-    def quantile(logit: float) -> float:
-        return math.copysign(float(ndtri(1 / (1 + math.exp(abs(logit))))), logit)
-
-    return abs(quantile(high) - quantile(low)) if high * low > 0 else abs(quantile(high)) + abs(quantile(low))
-
-
 @pytest.mark.slow
 def test_random_choices_stay_above_the_trade_off_curve(trials: Trials) -> None:
     generator = np.random.default_rng(5)

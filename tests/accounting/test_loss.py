@@ -21,17 +21,10 @@ from chronodp.privacy import (
 from chronodp.randomness import seeded
 from tests.conftest import Trials
 
-COSTS: list[Cost] = [
-    GaussianCost(1.0, 2.0),
-    LaplaceCost(1.0, 2.0),
-    RandomizedResponseCost(0.7),
-    RandomizedResponseCost(0.7, 5),
-    BoundedRangeCost(0.7),
-    RepeatedCost(BoundedRangeCost(0.3), 6),
-    RepeatedCost(LaplaceCost(1.0, 4.0), 6),
-    RepeatedCost(PureCost(0.2), 9),
-    SequenceCost((GaussianCost(1.0, 3.0), LaplaceCost(1.0, 3.0), RandomizedResponseCost(0.4, 3))),
-]
+COSTS: list[Cost] = [GaussianCost(1.0, 2.0), LaplaceCost(1.0, 2.0), BoundedRangeCost(0.7)]
+COSTS += [RandomizedResponseCost(0.7), RandomizedResponseCost(0.7, 5), RepeatedCost(BoundedRangeCost(0.3), 6)]
+COSTS += [RepeatedCost(LaplaceCost(1.0, 4.0), 6), RepeatedCost(PureCost(0.2), 9)]
+COSTS += [SequenceCost((GaussianCost(1.0, 3.0), LaplaceCost(1.0, 3.0), RandomizedResponseCost(0.4, 3)))]
 
 
 @pytest.mark.slow
