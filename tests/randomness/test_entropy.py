@@ -19,7 +19,6 @@ from chronodp.randomness.reservoir import Reservoir
 from chronodp.randomness.stairs import FINE
 from chronodp.randomness.start_check import _decide_no_point, _decide_no_step
 from chronodp.randomness.variates import gaussian, laplace
-from tests import forkserver
 from tests.randomness.replay import Replay, edge_words, random_words
 
 
@@ -70,13 +69,6 @@ def test_a_forked_child_never_repeats_its_parent_or_sibling() -> None:
         for second in range(first):
             same = sum(one == two for one, two in zip(draws[first], draws[second], strict=True))
             assert same <= 3
-
-
-@pytest.mark.kill
-def test_programs_of_one_test_draw_each_their_own() -> None:
-    code = "from chronodp.randomness import secure; print(secure().integers(2**62, 4))"
-    drawn = [forkserver.run("-c", code).stdout for _ in range(3)]
-    assert len({*drawn, f"{secure().integers(2**62, 4)}\n", ""}) == 5
 
 
 @pytest.mark.parametrize("entropy", [secure(), seeded(8)], ids=repr)
