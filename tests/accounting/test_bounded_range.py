@@ -27,7 +27,7 @@ from chronodp.accounting import (
     renyi,
     zcdp,
 )
-from chronodp.privacy import BoundedRangeCost, GaussianCost, PureCost, RepeatedCost, SequenceCost
+from chronodp.privacy import BoundedRangeCost, PureCost, RepeatedCost
 from tests.accounting import truth
 from tests.conftest import Trials
 
@@ -114,13 +114,6 @@ def test_divergences_are_never_below_the_largest_over_t(subtests: pytest.Subtest
                 q = (1 - mpmath.exp(t - e)) / (mpmath.exp(t) - mpmath.exp(t - e))
                 moment = q * mpmath.exp(a * t) + (1 - q) * mpmath.exp(a * (t - e))
                 assert mpmath.log(moment) / (a - 1) <= exact * (1 + mpf("1e-60"))
-
-
-def test_divergences_of_kinds_together_add_up() -> None:
-    kinds = (BoundedRangeCost(0.1), BoundedRangeCost(3.0), PureCost(0.2), GaussianCost(1.0, 7.0))
-    for order in (2.0, 31.0):
-        alone = sum(renyi.divergence(cost, order) for cost in kinds)
-        assert renyi.divergence(SequenceCost(kinds), order) == pytest.approx(alone, rel=1e-12)
 
 
 def test_zcdp_pays_an_eighth_of_the_square() -> None:
