@@ -85,16 +85,6 @@ def test_steps_one_by_one_and_together_are_one_mechanism(noise: Noise, side: str
     assert np.mean(beyond if side == "above" else -beyond) > 10
 
 
-def test_below_is_above_with_signs_turned() -> None:
-    values = np.random.default_rng(2).normal(500.0, 60.0, 300)
-    found = []
-    for sign in (1, -1):
-        entropy = seeded(4)
-        design = designed(**{"above" if sign > 0 else "below": sign * 500.0})
-        found.append(advance(design, start(design, entropy), sign * values, entropy)[1].periods.tolist())
-    assert found[0] == found[1]
-
-
 def test_values_told_have_noise_and_a_price_of_their_own(ledger: cdp.Ledger) -> None:
     alarm = opened(ledger, value_epsilon=2.0, entropy=seeded(1))
     assert alarm.certificate.guarantee.epsilon == 1.0 + 3 * 2.0

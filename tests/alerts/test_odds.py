@@ -118,15 +118,6 @@ def test_many_steps_of_the_real_thing(noise: Noise, trials: Trials) -> None:
     assert abs(told.mean() - thin.chance_within(8.0, steps)) > slack
 
 
-def test_delay_of_exponential_noise_by_simulation() -> None:
-    # b2 well below b1, where the variance is finite.
-    generator = np.random.default_rng(3)
-    first, second, gap, runs = 4.0, 1.0, 3.0, 400_000
-    thresholds = generator.exponential(second, runs)
-    steps = generator.geometric(np.exp(-(gap + thresholds) / first))
-    assert steps.mean() == pytest.approx(AlertProbabilities(Exponential(), first, second).delay(gap), rel=0.01)
-
-
 def test_power_at_equal_false_alarms_is_the_golden_one(golden: Any) -> None:
     for row in golden("alerts/sparse_vector.json")["power_equal_FA_eps1"]:
         for noise, name in ((Exponential(), "exp"), (Laplace(), "lap")):
