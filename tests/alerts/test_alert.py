@@ -218,7 +218,8 @@ def test_what_is_refused_at_the_opening(ledger: cdp.Ledger, subtests: pytest.Sub
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"max_alerts": 0}, "max_alerts must be a whole number from 1"),
         *(({"above": above}, "above must be a finite number") for above in (float("nan"), float("inf"))),
-        *((changes, "threshold must be given") for changes in ({"above": None}, {"above": 1.0, "below": 0.0})),
+        ({"above": None}, "threshold must be given"),
+        ({"above": 1.0, "below": 0.0}, "threshold must be given"),
         ({"above": 1e300}, "threshold must be nearer to zero"),
         ({"epsilon": 1e-12}, "epsilon must be larger"),
         ({"monotone": 1}, "monotone must be True or False"),

@@ -17,7 +17,7 @@ from tests import forkserver
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, Report, User, UserPeriod, Window
+from chronodp.privacy import Event, RecordUnit, Report, User, UserPeriod, Window
 from chronodp.selection import (
     Blocks,
     Choice,
@@ -195,8 +195,9 @@ def test_no_series_causes_a_refusal(subtests: pytest.Subtests) -> None:
 
 
 def test_a_panel_is_monotone_only_where_whole_people_come_and_go(subtests: pytest.Subtests) -> None:
-    kinds = dict.fromkeys((User("replace"), Event(), UserPeriod("1D"), Window(7)), Utilities)
-    for unit, kind in {User(): MonotoneUtilities, **kinds}.items():
+    units: list[RecordUnit] = [User(), User("replace"), Event(), UserPeriod("1D"), Window(7)]
+    for unit in units:
+        kind: type = MonotoneUtilities if unit == User() else Utilities
         with subtests.test(unit=unit, kind=kind):
             bound = Panel([[1.0]]).bound(np.zeros(3), unit)
             assert type(bound) is kind
