@@ -195,16 +195,6 @@ def test_several_people_pass_a_threshold_no_more_often_than_their_failure_says(
     assert gaussian.mu(found) == pytest.approx(people * mu, rel=1e-12)
 
 
-def test_k_times_delta_would_be_too_little_for_a_group() -> None:
-    """σ = 4.33, τ = 22.36, δ = 4e-7: two people's key is published more than twice as often as one's."""
-    row = GOLDEN[0]
-    published = float(mpmath.ncdf((2 - mpmath.mpf(row["tau"])) / mpmath.mpf(row["sigma"])))
-    assert published > 2 * 4e-7
-    found = enlarge(SequenceCost((GaussianCost(1.0, float(row["sigma"])), FailureCost(4e-7))), 2)
-    (failure,) = gather(found).failures
-    assert failure.delta == pytest.approx(published + 4e-7, rel=1e-9)
-
-
 def test_a_group_s_failure_is_attained_by_the_rule_that_grows_as_fast_as_it_may() -> None:
     """π(n) = e^ε π(n - 1) + δ: published for n people against never, which no epsilon covers."""
     epsilon, delta, chance = 0.5, 1e-4, 0.0

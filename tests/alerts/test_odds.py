@@ -1,4 +1,4 @@
-"""What to expect: closed forms against golden numbers, quadrature, simulation and the grid that is really used."""
+"""What to expect and plan: closed forms against golden numbers, quadrature, simulation and the grid really used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import beta, betainc
 
+import chronodp as cdp
 from chronodp.alerts import (
+    AlertPlan,
     AlertProbabilities,
     Exponential,
     FreshProbabilities,
@@ -23,6 +25,7 @@ from chronodp.alerts import (
     start,
 )
 from chronodp.alerts.probabilities import _tail
+from chronodp.errors import InvalidArgument
 from chronodp.privacy import User
 from chronodp.randomness import seeded
 from tests.conftest import Trials
@@ -115,15 +118,6 @@ def test_many_steps_of_the_real_thing(noise: Noise, trials: Trials) -> None:
     assert abs(told.mean() - thin.chance_within(8.0, steps)) > slack
 
 
-def test_delay_of_exponential_noise_by_simulation() -> None:
-    # b2 well below b1, where the variance is finite.
-    generator = np.random.default_rng(3)
-    first, second, gap, runs = 4.0, 1.0, 3.0, 400_000
-    thresholds = generator.exponential(second, runs)
-    steps = generator.geometric(np.exp(-(gap + thresholds) / first))
-    assert steps.mean() == pytest.approx(AlertProbabilities(Exponential(), first, second).delay(gap), rel=0.01)
-
-
 def test_power_at_equal_false_alarms_is_the_golden_one(golden: Any) -> None:
     for row in golden("alerts/sparse_vector.json")["power_equal_FA_eps1"]:
         for noise, name in ((Exponential(), "exp"), (Laplace(), "lap")):
@@ -156,3 +150,71 @@ def test_the_grid_changes_chances_by_less_than_one_part_in_ten_thousand(subtests
                 away = round(gap / design.step)
                 exact = first**away * -math.expm1(-1 / threshold) / (1 - first * second)
                 assert exact == pytest.approx(design.probabilities.chance(away * design.step), rel=1e-4)
+
+
+WANTED: dict[str, Any] = {
+    "quiet": 100.0,
+    "loud": 150.0,
+    "change": 1.0,
+    "unit": cdp.User(),
+    "max_alerts": 5,
+    "false_alarms": 0.01,
+    "power": 0.9,
+}
+
+
+def planned(**changes: Any) -> AlertPlan:
+    return cdp.Alert.plan(**(WANTED | changes))
+
+
+def test_a_plan_reaches_what_is_wanted_with_the_least_budget(subtests: pytest.Subtests) -> None:
+    asked: list[dict[str, Any]] = [{}, {"threshold": 130.0}, {"loud": 50.0}, {"steps": 1000, "within": 5}]
+    for noise in BOTH:
+        for changes in asked:
+            with subtests.test(changes=changes, noise=noise):
+                plan = planned(noise=noise, **changes)
+                assert plan.false_alarms <= 0.01 * (1 + 1e-4)
+                assert plan.power >= 0.9 * (1 - 1e-4)
+                side: dict[str, Any] = (
+                    {"above": plan.threshold} if plan.design.below is None else {"below": plan.threshold}
+                )
+                less = design_alert(
+                    **side, change=1.0, unit=cdp.User(), max_alerts=5, epsilon=plan.epsilon * 0.995, noise=noise
+                )
+                worse = AlertPlan(less, plan.quiet, plan.loud, plan.steps, plan.within)
+                assert worse.false_alarms > 0.01 or worse.power < 0.9
+
+
+def test_a_plan_prints_and_draws_itself() -> None:
+    plan = planned(monotone=True, max_alerts=1)
+    assert "one alert above" in str(plan)
+    assert "no finite average" in str(plan)
+    figure = plan.plot()
+    assert [trace.name for trace in figure.data if trace.showlegend is not False] == [
+        "exponential noise",
+        "Laplace noise",
+    ]
+    chances = figure.data[-1].y
+    assert all(low <= high for low, high in pairwise(chances))
+    table = planned().table([100.0, 150.0])
+    assert list(table.columns) == ["value", "each_step", "within_1", "delay"]
+    assert table["each_step"][0] == pytest.approx(0.01, rel=1e-3)
+
+
+def test_what_cannot_be_planned(subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"loud": 100.0}, "another number than quiet"),
+        ({"power": 0.01}, "power must be above"),
+        ({"power": 1.0}, "power must be"),
+        ({"false_alarms": 0.0}, "false_alarms must be"),
+        ({"threshold": 160.0}, "threshold must be between"),
+        ({"steps": 0}, "steps must be"),
+        ({"quiet": float("nan")}, "quiet must be"),
+        ({"change": 0.0}, "change must be"),
+        ({"max_alerts": 0}, "max_alerts must be"),
+        ({"noise": "gaussian"}, "noise must be"),
+        ({"false_alarms": 0.8, "power": 0.81, "within": 10**6, "threshold": 140.0}, "any epsilon would do"),
+    ]
+    for changes, said in wrong:
+        with subtests.test(changes=changes, said=said), pytest.raises(InvalidArgument, match=said):
+            planned(**changes)

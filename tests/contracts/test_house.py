@@ -13,12 +13,24 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.privacy.units import EVERY_UNIT
 
 import chronodp
 from chronodp import errors
 from chronodp.accounting import basic, gather, renyi
-from chronodp.privacy import Cost, FailureCost, Unit, dump, load
+from chronodp.privacy import (
+    Cost,
+    Event,
+    FailureCost,
+    History,
+    Report,
+    Swap,
+    Unit,
+    User,
+    UserPeriod,
+    Window,
+    dump,
+    load,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,8 +93,19 @@ def test_every_error_is_in_the_tree_and_in_its_drawing() -> None:
 
 
 def test_every_unit_and_cost_has_a_json_form_and_a_price() -> None:
-    for unit in EVERY_UNIT:
+    units = [
+        Event(),
+        User(),
+        UserPeriod("1D"),
+        Window(24),
+        Swap(8),
+        Report(),
+        *map(History, ("any", "same", "crossing")),
+    ]
+    for unit in units:
         assert load(dump(unit), Unit) == unit
+        assert unit.protects
+        assert unit.does_not_protect not in ("", unit.protects)
     seen: set[type] = set()
     documents: list[dict[str, Any]] = [
         {"kind": "pure", "epsilon": 0.5},

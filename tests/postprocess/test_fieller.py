@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -35,18 +37,31 @@ def check_row(found: Any, expected: list[Any]) -> None:
     assert np.isnan(found.value) == (kind != "interval")
 
 
-def test_gaussian_sets_are_the_published_ones(subtests: pytest.Subtests) -> None:
+def test_sets_are_the_published_ones(subtests: pytest.Subtests) -> None:
     for row in EXACT["gaussian_fieller_95"]:
         with subtests.test(row=row):
             parts = {"aa": row["Vaa"], "ab": row["Vab"], "bb": row["Vbb"]}
             check_row(quadratic_sets(row["N"], row["D"], **parts, multiplier=normal(0.95)), row["set"])
+    for scale, row in product([1.0, 0.125], EXACT["laplace_fieller_95_scale_1"]):
+        with subtests.test(row=row, scale=scale):
+            check_row(mixed_sets(row["N"] * scale, row["D"] * scale, ONE_EACH, scale=scale, level=0.95), row["set"])
 
 
-def test_laplace_sets_are_the_published_ones(subtests: pytest.Subtests) -> None:
-    for scale in [1.0, 0.125]:
-        for row in EXACT["laplace_fieller_95_scale_1"]:
-            with subtests.test(row=row, scale=scale):
-                check_row(mixed_sets(row["N"] * scale, row["D"] * scale, ONE_EACH, scale=scale, level=0.95), row["set"])
+def test_nothing_cancels_near_the_end_of_bounded_sets(subtests: pytest.Subtests) -> None:
+    """Ends against the same in 60 digits: |D| just above its noise, and running totals that share nearly all noise."""
+    shared = (1000.5, 1000.0, 1.000001, 1.0, 1.96)
+    for n, d, aa, ab, z in [*((3.0, 2 * (1 + far), 1.0, 0.0, 2.0) for far in (1e-3, 1e-7, 1e-11, 1e-15)), shared]:
+        with subtests.test(d=d):
+            sets = quadratic_sets(n, d, aa=aa, ab=ab, bb=1.0, multiplier=z)
+            with mpmath.workdps(60):
+                top, below, noise = mpmath.mpf(n), mpmath.mpf(d), mpmath.mpf(z) ** 2
+                lead, rest, cross = below**2 - noise, top**2 - noise * aa, top * below - noise * ab
+                away = cross + mpmath.sqrt(cross**2 - lead * rest)
+                near, far_end = rest / away, away / lead
+                assert sets.kind == "interval"
+                assert sets.lower == pytest.approx(float(near), rel=1e-14 if ab == 0 else 1e-8)
+                assert sets.upper == pytest.approx(float(far_end), rel=1e-14 if ab == 0 else 1e-8)
+                assert sets.upper - sets.lower == pytest.approx(float(far_end - near), rel=1e-8)
 
 
 @given(numbers, numbers, st.floats(0.1, 5), st.floats(0.1, 5), st.floats(-0.99, 0.99), st.data())
@@ -156,40 +171,6 @@ def test_a_denominator_without_noise_divides() -> None:
     plain = mixed_sets([10, 10], [4, 0], [(1.0, 0.0, 1)], scale=1.0, level=0.95)
     assert plain.kind.tolist() == ["interval", "line"]
     assert (plain.upper[0] - plain.lower[0]) * 2 == pytest.approx(-math.log(0.05))
-
-
-def test_nothing_cancels_near_the_end_of_bounded_sets(subtests: pytest.Subtests) -> None:
-    """|D| is just above its noise: the near end against the same in 60 digits."""
-    for far in [1e-3, 1e-7, 1e-11, 1e-15]:
-        with subtests.test(far=far):
-            import mpmath
-
-            z, n = 2.0, 3.0
-            d = z * (1 + far)
-            with mpmath.workdps(60):
-                exact_d = mpmath.mpf(d)
-                lead, cross, rest = exact_d**2 - 4, n * exact_d, mpmath.mpf(n**2 - 4)
-                near = float(rest / (cross + mpmath.sqrt(cross**2 - lead * rest)))
-                away = float((cross + mpmath.sqrt(cross**2 - lead * rest)) / lead)
-            sets = quadratic_sets(n, d, aa=1, ab=0, bb=1, multiplier=z)
-            assert sets.kind == "interval"
-            assert sets.lower == pytest.approx(near, rel=1e-14)
-            assert sets.upper == pytest.approx(away, rel=1e-14)
-
-
-def test_strong_correlation_keeps_its_digits() -> None:
-    """A running total over a slightly earlier one: the variance of what they do not share is a millionth."""
-    import mpmath
-
-    n, d, aa, ab, bb, z = 1000.5, 1000.0, 1.000001, 1.0, 1.0, 1.96
-    with mpmath.workdps(60):
-        numbers_ = [mpmath.mpf(one) for one in (n, d, aa, ab, bb, z)]
-        lead, rest = numbers_[1] ** 2 - numbers_[5] ** 2, numbers_[0] ** 2 - numbers_[5] ** 2 * numbers_[2]
-        cross = numbers_[0] * numbers_[1] - numbers_[5] ** 2 * numbers_[3]
-        root = mpmath.sqrt(cross**2 - lead * rest)
-        ends = float((cross - root) / lead), float((cross + root) / lead)
-    sets = quadratic_sets(n, d, aa=aa, ab=ab, bb=bb, multiplier=z)
-    assert sets.upper - sets.lower == pytest.approx(ends[1] - ends[0], rel=1e-8)
 
 
 def test_sets_hold_what_they_say_however_small_the_denominator(trials: Trials, subtests: pytest.Subtests) -> None:

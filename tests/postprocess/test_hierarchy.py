@@ -97,12 +97,6 @@ def test_every_run_of_neighbours_is_rounded_by_less_than_one(values: Sequence[fl
         assert np.abs(off).max() < 1
 
 
-def test_leaves_rounded_one_by_one_would_move_the_root() -> None:
-    values = np.full((1, 1000), 0.4)
-    assert abs(int(np.rint(values).sum()) - 400) == 400
-    assert int(round_leaves(values).sum()) == 400
-
-
 def test_a_level_nobody_measured_says_nothing() -> None:
     tree = PlaceTree([[2], [2, 2]])
     covariance = TreeCovariance(tree, [0.0, 1.0, 1.0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import mpmath
@@ -76,19 +75,6 @@ def test_the_two_computations_agree(subtests: pytest.Subtests) -> None:
                 )
 
 
-@pytest.mark.slow
-def test_far_tails_are_right_to_their_last_digits(subtests: pytest.Subtests) -> None:
-    for weight, x in itertools.product([1e-8, 0.01, 0.3, 0.9, 0.999], [1e-9, 0.3, 9.0, 200.0, 650.0]):
-        with subtests.test(weight=weight, x=x):
-            assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), rel=1e-12)
-
-
-def test_one_laplace_draw_is_exponential_on_both_sides() -> None:
-    for level in (*LEVELS, 1e-6, 0.999999, 1 - 1e-12):
-        assert quantiles("laplace", [1], level)[0] == pytest.approx(-math.log1p(-level), rel=1e-9)
-        assert beyond_closed(1, -math.log1p(-level)) == pytest.approx((1 - level) / 2, rel=1e-9)
-
-
 def test_few_terms_are_exact(subtests: pytest.Subtests) -> None:
     for count in [1, 2, 3, 10, 63]:
         for level in [*LEVELS, 0.999999]:
@@ -114,29 +100,6 @@ def test_many_terms_to_the_stated_digits(subtests: pytest.Subtests) -> None:
                     assert shortfall(((1.0, count),), wrong, level) > 3 * allowed
 
 
-def test_nothing_jumps_where_the_expansion_takes_over(subtests: pytest.Subtests) -> None:
-    for level in [0.95, 0.999]:
-        with subtests.test(level=level):
-            around = quantiles("laplace", np.arange(58, 71), level)
-            # Roots of the number of terms bend smoothly: third differences are tiny on either side, and across.
-            assert np.abs(np.diff(around, 3)).max() < around[0] * 20 * EXPANDED[level]
-            assert np.all(np.diff(around) > 0)
-            mixed = [mixed_quantile("laplace", (1.0, 63), (weight, 1), level) for weight in np.linspace(0.97, 1.0, 31)]
-            assert np.all(np.diff(mixed) > -2 * EXPANDED[level] * mixed[0])
-            assert mixed[-1] == pytest.approx(around[6], rel=1e-12)
-
-
-def test_more_terms_and_higher_levels_reach_further(subtests: pytest.Subtests) -> None:
-    for law in LAWS:
-        with subtests.test(law=law):
-            terms = np.array([1, 2, 3, 5, 10, 30, 63, 64, 65, 100, 1000, 10**6])
-            table = np.array([quantiles(law, terms, level) for level in (0.01, 0.5, 0.9, 0.95, 0.999, 0.999999)])
-            assert np.all(np.diff(table, axis=0) > 0)
-            assert np.all(np.diff(table, axis=1) > 0)
-            assert quantiles(law, np.array([[3], [70]]), 0.9).shape == (2, 1)
-            assert np.array_equal(quantiles(law, terms[::-1], 0.95), table[3][::-1])
-
-
 def test_gaussian_sums_are_exact(subtests: pytest.Subtests) -> None:
     for level in [*LEVELS, 1e-9, 0.999999]:
         with subtests.test(level=level):
@@ -148,43 +111,26 @@ def test_gaussian_sums_are_exact(subtests: pytest.Subtests) -> None:
             assert mixed_quantile("gaussian", (3.0, 4), (-4.0, 4), level) == pytest.approx(10 * deviate, rel=1e-9)
 
 
-MIXTURES: list[Kinds] = [
-    ((1.0, 1), (0.999, 1)),
-    ((1.0, 1), (0.5, 1)),
-    ((1.0, 1), (0.01, 1)),
-    ((1.0, 1), (0.1, 60)),
-    ((0.9, 1), (0.1, 9)),
-    ((0.5, 10), (0.25, 30)),
-    ((1.0, 20), (0.7, 20)),
-    ((1.0, 50), (0.2, 100)),
-    ((2.0, 3), (0.002, 40)),
-    ((1000.0, 2), (300.0, 5)),
-]
+MIXTURES: list[Kinds] = [((1.0, 1), (other, 1)) for other in (0.999, 0.5, 0.01)]
+MIXTURES += [((1.0, 1), (0.1, 60)), ((0.9, 1), (0.1, 9)), ((0.5, 10), (0.25, 30)), ((1.0, 20), (0.7, 20))]
+MIXTURES += [((1.0, 50), (0.2, 100)), ((2.0, 3), (0.002, 40)), ((1000.0, 2), (300.0, 5))]
+MANY: list[Kinds] = [((1.0, 64), (0.5, 1)), ((1.0, 64), (0.1, 300)), ((1.0, 30), (0.9, 60))]
 
 
 @pytest.mark.slow
 def test_two_weights_together(subtests: pytest.Subtests) -> None:
-    for kinds in MIXTURES:
+    for kinds in MIXTURES + MANY:
         for level in LEVELS:
             with subtests.test(level=level, kinds=kinds):
                 first, second = kinds
                 quantile = mixed_quantile("laplace", first, second, level)
                 unit = first[0]
                 scaled = tuple((weight / unit, count) for weight, count in kinds)
-                assert shortfall(scaled, quantile / unit, level) < 1e-6
+                assert shortfall(scaled, quantile / unit, level) < (EXPANDED[level] if kinds in MANY else 1e-6)
                 # What a mean's or a median's interval would be if the second kind of noise were forgotten.
                 forgotten = first[0] * float(quantiles("laplace", [first[1]], level)[0])
-                if second[0] ** 2 * second[1] > 0.01 * first[0] ** 2 * first[1]:
+                if kinds in MIXTURES and second[0] ** 2 * second[1] > 0.01 * first[0] ** 2 * first[1]:
                     assert shortfall(scaled, forgotten / unit, level) > 1e-4
-
-
-def test_many_terms_of_two_weights(subtests: pytest.Subtests) -> None:
-    for kinds in [((1.0, 64), (0.5, 1)), ((1.0, 64), (0.1, 300)), ((1.0, 30), (0.9, 60))]:
-        for level in LEVELS:
-            with subtests.test(level=level, kinds=kinds):
-                first, second = kinds
-                quantile = mixed_quantile("laplace", first, second, level)
-                assert shortfall(kinds, quantile, level) < EXPANDED[level]
 
 
 @given(

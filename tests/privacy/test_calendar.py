@@ -1,12 +1,17 @@
-"""The grid of time against the standard library's clocks, read in the plainest way."""
+"""The grid of time against the standard library's clocks, read in the plainest way; and what is no grid."""
 
 from __future__ import annotations
 
 import bisect
+import contextlib
 import datetime as dt
+import math
 import random
 import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable
 from itertools import pairwise
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -14,14 +19,25 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from tests.conftest import Trials
-from tests.privacy.clocks import ELAPSED, EPOCH, SECOND, ZONES, on_the_clock
 
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy import Calendar, Unit, dump, load
+from chronodp.privacy.calendar import LONGEST
 from chronodp.privacy.clock import days_touched
 
+SECOND = 1_000_000
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+ELAPSED = {"s": 1, "min": 60, "h": 3600}
+ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Asia/Kathmandu", "America/Sao_Paulo"]
+ZONES += ["Africa/Cairo", "Africa/Casablanca", "Pacific/Kiritimati"]
+ZONES += ["Australia/Lord_Howe", "Antarctica/Troll"]  # summer time of half an hour, and of two
+ZONES += ["America/Havana"]  # clocks change at midnight, both ways
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
+
+
+def on_the_clock(instant: int, zone: str) -> dt.datetime:
+    return (EPOCH + dt.timedelta(microseconds=instant)).astimezone(ZoneInfo(zone))
 
 
 def instant(text: str, zone: str) -> int:
@@ -34,33 +50,6 @@ def microseconds(moment: dt.datetime) -> int:
 
 def hours(calendar: Calendar) -> list[float]:
     return [float(width) / HOUR for width in np.diff(calendar.edges)]
-
-
-def test_every_kind_of_period(subtests: pytest.Subtests) -> None:
-    for every, start, end, periods, second in [
-        ("1s", "2026-03-01", "2026-03-01T00:02", 120, "2026-03-01T00:00:01"),
-        ("90s", "2026-03-01", "2026-03-01T01:00", 40, "2026-03-01T00:01:30"),
-        ("1min", "2026-03-01", "2026-03-02", 1440, "2026-03-01T00:01"),
-        ("15min", "2026-03-01", "2026-03-02", 96, "2026-03-01T00:15"),
-        ("1h", "2026-03-01", "2026-03-02", 24, "2026-03-01T01:00"),
-        ("7h", "2026-03-01", "2026-03-08", 24, "2026-03-01T07:00"),
-        ("1D", "2026-02-01", "2026-03-01", 28, "2026-02-02"),
-        ("1D", "2028-02-01", "2028-03-01", 29, "2028-02-02"),
-        ("10D", "2026-01-01", "2026-04-11", 10, "2026-01-11"),
-        ("1W", "2026-01-01", "2026-02-26", 8, "2026-01-08"),
-        ("2W", "2026-01-05", "2026-03-02", 4, "2026-01-19"),
-        ("1mo", "2026-01-01", "2027-01-01", 12, "2026-02-01"),
-        ("3mo", "2025-11-15", "2026-11-15", 4, "2026-02-15"),
-        ("1Y", "1999-01-01", "2026-01-01", 27, "2000-01-01"),
-        ("4Y", "2000-02-28", "2024-02-28", 6, "2004-02-28"),
-    ]:
-        with subtests.test(every=every, start=start, end=end, periods=periods, second=second):
-            calendar = Calendar(every, start, end)
-            assert len(calendar) == len(calendar.starts()) == periods
-            assert calendar.edges[0] == instant(start, "UTC")
-            assert calendar.edges[1] == instant(second, "UTC")
-            assert calendar.edges[-1] == instant(end, "UTC")
-            assert f"{periods:,} periods of {every}" in str(calendar)
 
 
 def test_days_of_23_and_25_hours() -> None:
@@ -312,3 +301,158 @@ def test_longer_periods_from_the_same_start() -> None:
         Calendar("1D", "2026-01-31", "2026-05-01").divided("1mo")
     with pytest.raises(InvalidArgument, match="every must be a period such as"):
         autumn.divided("1 day")
+
+
+Label = Callable[[int], Hashable]
+
+
+def civil(every: str, zone: str) -> Label:
+    """In which civil period an instant lies, told by the date on the clock."""
+    found = re.fullmatch(r"(\d+)(\D+)", every)
+    assert found is not None
+    count, letter = int(found[1]), found[2]
+    if letter in ELAPSED:
+        return lambda moment: moment // (count * ELAPSED[letter] * SECOND)
+    if letter in ("D", "W"):
+        days = count * (7 if letter == "W" else 1)
+        return lambda moment: (on_the_clock(moment, zone).date() - dt.date(1969, 12, 29)).days // days
+    months = count * (12 if letter == "Y" else 1)
+
+    def month(moment: int) -> int:
+        day = on_the_clock(moment, zone)
+        return (day.year * 12 + day.month - 1) // months
+
+    return month
+
+
+def touched(calendar: Calendar, every: str) -> tuple[int, bool]:
+    """How many periods a civil period touches, by looking every few minutes which one it is."""
+    label = civil(every, calendar.timezone)
+    found = defaultdict(set)
+    inside = True
+    for number, (begin, end) in enumerate(pairwise(calendar.edges.tolist())):
+        moments = {begin, end - 1, *range(begin, end, 15 * 60 * SECOND)}
+        labels = {label(moment) for moment in moments}
+        inside &= len(labels) == 1
+        for one in labels:
+            found[one].add(number)
+    return max(map(len, found.values())), inside
+
+
+def test_what_one_civil_period_touches(subtests: pytest.Subtests) -> None:
+    for grid, every in [
+        (Calendar("15min", "2026-10-30", "2026-11-03", "America/New_York"), "1D"),
+        (Calendar("1h", "2026-01-01T00:30", "2026-01-10T00:30", "Asia/Kolkata"), "1D"),
+        (Calendar("7h", "2026-01-01", "2026-01-08"), "1W"),
+        (Calendar("1h", "2018-11-01", "2018-11-08", "America/Sao_Paulo"), "1D"),
+        (Calendar("1h", "2018-02-15", "2018-02-20", "America/Sao_Paulo"), "1D"),  # back from midnight to eleven
+        (Calendar("30min", "2026-04-01", "2026-04-10", "Australia/Lord_Howe"), "1D"),
+        (Calendar("1D", "2026-01-01", "2026-03-01"), "1mo"),
+        (Calendar("1W", "2026-01-05", "2026-06-01"), "1mo"),
+        (Calendar("1mo", "2026-01-15", "2027-01-15"), "1mo"),
+        (Calendar("1mo", "2026-01-01", "2028-01-01"), "1Y"),
+        (Calendar("1mo", "2026-02-01", "2027-02-01"), "5mo"),
+        (Calendar("2W", "2026-01-05", "2026-03-02"), "1Y"),
+        (Calendar("1D", "2025-12-20", "2026-01-20"), "2Y"),
+        (Calendar("1min", "2026-01-01T00:07:30", "2026-01-01T02:07:30"), "1min"),
+        (Calendar("90s", "2026-01-01", "2026-01-01T03:00"), "2min"),
+    ]:
+        with subtests.test(grid=grid, every=every):
+            assert grid.most_within(every) == touched(grid, every)
+
+
+@given(
+    every=st.sampled_from(["20min", "45min", "1h", "5h", "1D", "2D"]),
+    outer=st.sampled_from(["1h", "3h", "1D", "2D", "1W", "1mo"]),
+    zone=st.sampled_from(ZONES),
+    start=st.datetimes(dt.datetime(2017, 1, 1), dt.datetime(2027, 1, 1)),
+    periods=st.integers(1, 40),
+)
+def test_what_any_civil_period_touches(every: str, outer: str, zone: str, start: dt.datetime, periods: int) -> None:
+    # Offsets are whole quarters of an hour in these years, so looking every quarter from one misses nothing.
+    first = start.replace(minute=15 * (start.minute // 15), second=0, microsecond=0)
+    calendar = Calendar.from_length(every, first, periods, zone)
+    assert calendar.most_within(outer) == touched(calendar, outer)
+
+
+def test_periods_of_ages_touch_everything_or_are_refused() -> None:
+    month = Calendar("1D", "2026-01-01", "2026-02-01")
+    assert (month.most_within("1s"), month.most_within("1000Y")) == ((1, False), (31, True))
+    for every, start in (("3000Y", "2026"), ("999999mo", "2026"), ("999999W", "2026"), ("7Y", "0002"), ("5Y", "9998")):
+        with contextlib.suppress(InvalidArgument):
+            assert Calendar("1D", f"{start}-01-01", f"{start}-02-01").most_within(every) == (31, True), every
+
+
+def test_refuses_what_is_no_period() -> None:
+    texts = ("", "0s", "1", "h", "1.5h", "-1h", "01h", "1H", "1d", "1M", "1 h", "1h ", "1ms", "1234567s")
+    for every in (*texts, None, 1, b"1h"):
+        uses: list[Callable[[Any], object]] = [
+            lambda every: Calendar(every, "2026-01-01", "2026-01-02"),
+            lambda every: Calendar.from_length(every, "2026-01-01", 3),
+            lambda every: Calendar("1h", "2026-01-01", "2026-01-02").most_within(every),
+        ]
+        for use in uses:
+            with pytest.raises(InvalidArgument, match="every must be a period such as '1s', '15min'") as refused:
+                use(every)
+            assert refused.value.name == "every", every
+
+
+def test_refuses_what_is_no_time() -> None:
+    texts = ("", " ", "today", "2026-13-01", "2026-02-30", "NaT")
+    for moment in (*texts, None, 0, 1.5e9, math.nan, pd.NaT, dt.time(1), (2026, 1, 1)):
+        for argument in ("start", "end"):
+            ends: dict[str, Any] = {"start": "2026-01-01", "end": "2026-01-02", argument: moment}
+            with pytest.raises(InvalidArgument, match=f"{argument} must be a date or time such as '2026-01-01'"):
+                Calendar("1h", **ends)
+
+
+def test_refuses_unknown_zones() -> None:
+    zones: tuple[Any, ...] = ("", "Mars/Olympus", "Europe", "CEST+1", "../../etc/passwd", "\0", "Ü", None, 1, dt.UTC)
+    for zone in zones:
+        with pytest.raises(InvalidArgument, match="timezone must be the name of a time zone such as 'UTC'"):
+            Calendar("1h", "2026-01-01", "2026-01-02", zone)
+
+
+def test_refuses_an_end_that_is_not_after_the_start() -> None:
+    for end in ("2026-01-01", "2025-12-31", "2026-01-01T00:00+00:00", "2026-01-01T12:00+14:00"):
+        with pytest.raises(InvalidArgument, match=r"end must be after the start, 2026-01-01T00:00:00\+00:00"):
+            Calendar("1h", "2026-01-01", end)
+    for periods in (0, -3):
+        with pytest.raises(InvalidArgument, match="periods must be a whole number"):
+            Calendar.from_length("1D", "2026-01-01", periods)
+
+
+def test_refuses_times_at_the_edge_of_what_python_counts() -> None:
+    for start, end, argument in (
+        ("0001-01-01", "0002-02-01", "start"),
+        ("0001-12-31T23:59:59", "0002-02-01", "start"),
+        ("9998-01-01", "9999-01-01", "end"),
+        (dt.datetime.min, "2026-01-01", "start"),
+        ("2026-01-01", dt.datetime.max, "end"),
+    ):
+        with pytest.raises(InvalidArgument, match=f"{argument} must be between the years 2 and 9998"):
+            Calendar("1D", start, end)  # type: ignore[arg-type]
+    assert len(Calendar("1Y", "0002-01-01", "9998-01-01")) == 9996
+    assert len(Calendar("1D", "9998-12-01", "9998-12-31", "Pacific/Kiritimati")) == 30
+    with pytest.raises(InvalidArgument, match="end must be some 1000Y before the year 9999"):
+        Calendar("1000Y", "2000-01-01", "9000-01-01")
+
+
+def test_refuses_more_periods_than_a_release_holds() -> None:
+    assert len(Calendar.from_length("1s", "2026-01-01", LONGEST)) == LONGEST
+    with pytest.raises(InvalidArgument, match="periods must be a whole number from 1 to 16777216"):
+        Calendar.from_length("1s", "2026-01-01", LONGEST + 1)
+    for make in (
+        lambda: Calendar("1s", "0002-01-01", "9998-01-01"),
+        lambda: Calendar("1Y", "1990-01-01", "2026-01-01").divided("1s"),
+    ):
+        with pytest.raises(InvalidArgument, match="every must be long enough for at most 16,777,216 periods"):
+            make()
+    for every in ("999999h", "1D", "1mo", "999999Y"):
+        with pytest.raises(InvalidArgument, match=f"start must be .* × {every} before the year 9999"):
+            Calendar.from_length(every, "2026-01-01", LONGEST)
+
+
+def test_a_number_of_months_from_the_31st_is_refused_for_its_day() -> None:
+    with pytest.raises(InvalidArgument, match="start must be on day 1 to 28"):
+        Calendar.from_length("1mo", "2026-01-31", 1)

@@ -1,11 +1,17 @@
+"""Units, costs, guarantees and certificates: what they say, what they refuse, and the same from JSON and back."""
+
 from __future__ import annotations
 
+import copy
+import dataclasses
 import json
 import math
+import pickle
 import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -15,7 +21,9 @@ from chronodp.privacy import (
     AssumedCost,
     Assumption,
     BoundedRangeCost,
+    Calendar,
     Certificate,
+    Certified,
     Claim,
     Cost,
     Event,
@@ -29,6 +37,7 @@ from chronodp.privacy import (
     SequenceCost,
     Swap,
     Unit,
+    User,
     UserPeriod,
     Window,
     dump,
@@ -149,3 +158,65 @@ def test_things_without_a_json_form_say_so() -> None:
     with pytest.raises(UnknownDocument):
         load(dump(Event()), Cost)
     assert load(dump(Event()), Unit) == Event()
+
+
+CLAIM = Claim(User(), GaussianCost(sensitivity=1.0, sigma=5.0), "docs/explanation/proofs/noise.md")
+
+
+def certificate(*, seeded: bool = False) -> Certificate:
+    return Certificate("one noisy count a period", CLAIM, Guarantee(User(), 1.0, 1e-6), "GDP", "grid", seeded=seeded)
+
+
+def test_a_certificate_says_what_is_protected_what_not_and_first_of_all_a_seed() -> None:
+    text = " ".join(str(certificate()).split())
+    for part in (User().protects, User().does_not_protect, "(1, 1e-06)", "σ 5", "proofs/noise.md"):
+        assert part in text
+    assert "SEEDED" not in text
+    assert str(certificate(seeded=True)).splitlines()[0].startswith("SEEDED RUN, FOR TESTS ONLY")
+    assert str(Guarantee(Event(), 0.5)) == "0.5-differentially private for one row of the table, added or removed"
+    with_assumption = Guarantee(User(), 1.0, 1e-6, (Assumption("honest clients", "at most two collude"),))
+    assert "assuming honest clients: at most two collude" in str(with_assumption)
+
+
+def test_post_processing_keeps_the_guarantee_and_is_listed() -> None:
+    released = Certified(np.array([1.0, 5.0]), certificate())
+    after = released.then(np.cumsum, "running total").then(float_last, "last value")
+    assert after.value == 6.0
+    assert after.certificate.guarantee == released.certificate.guarantee
+    assert after.certificate.claim == released.certificate.claim
+    assert after.certificate.processing == ("running total", "last value")
+    assert released.certificate.processing == ()
+    assert "free: post-processing" in str(after.certificate)
+    with pytest.raises(InvalidArgument, match="step"):
+        released.then(np.cumsum, " ")
+
+
+def float_last(values: np.ndarray) -> float:
+    return float(values[-1])
+
+
+def test_refuses_certificates_that_contradict_themselves() -> None:
+    with pytest.raises(InvalidArgument, match="for the claim's unit"):
+        Certificate("m", CLAIM, Guarantee(UserPeriod("1D"), 1.0), "t", "p")
+    with pytest.raises(InvalidArgument, match="claim"):
+        Certificate("m", "claim", Guarantee(User(), 1.0), "t", "p")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="unit must be a unit"):
+        Guarantee("user", 1.0)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="delta"):
+        Guarantee(User(), 1.0, 1.0)
+    with pytest.raises(InvalidArgument, match="epsilon"):
+        Guarantee(User(), 0.0)
+    with pytest.raises(InvalidArgument, match="argument"):
+        Claim(User(), PureCost(1.0), "")
+
+
+RECORDS: list[Any] = [GaussianCost(1, 2), Guarantee(User(), 1), Window(24, every="1h")]
+RECORDS += [Calendar("1h", "2026-01-01", "2026-01-02")]
+
+
+def test_records_in_their_checked_form_are_copied_compared_and_hashed() -> None:
+    for record in RECORDS:
+        for other in (pickle.loads(pickle.dumps(record)), copy.deepcopy(record), dataclasses.replace(record)):
+            assert (other, hash(other), repr(other)) == (record, hash(record), repr(record))
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(record, dataclasses.fields(record)[0].name, 1)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from chronodp.randomness import SeededKeystream
+from chronodp.randomness.variates import exponential, gaussian, laplace
+
+FAMILIES = {"laplace": laplace(), "exponential": exponential(), "gaussian": gaussian()}
+by_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
 class Replay:

@@ -15,16 +15,11 @@ from chronodp.randomness.pairs import PAIRS, Pairs
 from chronodp.randomness.reservoir import Reservoir
 from chronodp.randomness.stairs import Stairs
 from chronodp.randomness.start_check import checked, holds
-from chronodp.randomness.variates import Family, exponential, gaussian, judge_points, laplace, step_widths
-from tests.randomness.replay import Continued, random_words
+from chronodp.randomness.variates import Family, judge_points, laplace, step_widths
+from tests.randomness.replay import FAMILIES, Continued, by_family, random_words
 
-KINDS: dict[str, Family | Pairs] = {
-    "laplace": laplace(),
-    "exponential": exponential(),
-    "gaussian": gaussian(),
-    "pairs": PAIRS,
-}
-FAMILIES = {name: kind for name, kind in KINDS.items() if isinstance(kind, Family)}
+KINDS: dict[str, Family | Pairs] = {**FAMILIES, "pairs": PAIRS}
+by_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 Spoil = Callable[[Words, Floats, float], None]
 
 
@@ -78,20 +73,20 @@ def spoiled(kind: Any, spoil: Spoil) -> Any:
     return replace(kind, transform=pairs if isinstance(kind, Pairs) else steps)
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@by_kind
 def test_this_machine_holds(kind: Any) -> None:
     assert holds(kind)
     assert checked(kind) is kind
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@by_kind
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_transform_that_is_off_by_three_tolerances_is_caught(kind: Any, mistake: Spoil) -> None:
     assert not holds(spoiled(kind, mistake))
 
 
 @pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@by_family
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_points_of_the_rest_that_are_off_are_caught(family: Family, mistake: Spoil, which: int) -> None:
     def judge(stairs: Stairs, strips: Words, across: Words, heights: Words) -> tuple[Floats, Floats]:
@@ -102,7 +97,7 @@ def test_points_of_the_rest_that_are_off_are_caught(family: Family, mistake: Spo
     assert not holds(replace(family, judge=judge))
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@by_family
 def test_a_table_with_one_wrong_width_is_caught(family: Family) -> None:
     def transform(stairs: Stairs, words: Words, steps: Words, out: Floats, work: Workspace) -> None:
         step_widths(stairs, words, steps, out, work)
@@ -119,7 +114,7 @@ def test_another_way_of_rounding_and_a_wrong_reference_are_caught(monkeypatch: p
     assert not holds(laplace())
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@by_family
 @pytest.mark.slow
 def test_where_it_fails_every_draw_is_the_slow_paths(family: Family) -> None:
     with pytest.warns(RuntimeWarning, match="drawn slowly"):

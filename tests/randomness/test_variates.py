@@ -15,9 +15,9 @@ from chronodp.randomness import logarithm, pairs
 from chronodp.randomness.logarithm import Floats, Words, Workspace
 from chronodp.randomness.pairs import PAIRS
 from chronodp.randomness.stairs import FINE
-from chronodp.randomness.variates import CERTAIN, Family, exponential, gaussian, laplace
+from chronodp.randomness.variates import CERTAIN, Family
 from tests.conftest import Trials
-from tests.randomness.replay import edge_words, random_words
+from tests.randomness.replay import by_family, edge_words, random_words
 
 
 def largest_on(coefficients: list[Any], high: Any) -> Any:
@@ -65,10 +65,6 @@ def test_the_polynomials_are_as_close_as_stated() -> None:
         assert sine < mpmath.mpf(2) ** -47.5
         assert abs(mpmath.log(2) - mpmath.mpf(logarithm._LOG_TWO)) < mpmath.mpf(2) ** -55
         assert abs(mpmath.log(root) - mpmath.mpf(logarithm._LOG_CENTRE)) < mpmath.mpf(2) ** -55
-
-
-FAMILIES = {"gaussian": gaussian(), "laplace": laplace(), "exponential": exponential()}
-by_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
 def on_steps(family: Family, words: Words) -> Floats:

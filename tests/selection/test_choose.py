@@ -1,11 +1,13 @@
-"""Choices: golden probabilities, the law of what is drawn, storage and crashes, and what is refused."""
+"""Choices, one or many in a call: their law, storage and crashes, and what is refused."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,11 @@ from tests import forkserver
 from tests.conftest import Trials
 
 import chronodp as cdp
+from chronodp.audit.exact import outcomes
 from chronodp.errors import BudgetExhausted, CertificateInvalid, InvalidArgument, RequestConflict, UnitMismatch
 from chronodp.ledger import verify
 from chronodp.privacy import Swap, User, Window, dump, load
-from chronodp.randomness import seeded
+from chronodp.randomness import Entropy, seeded
 from chronodp.selection import (
     Choice,
     ChoiceDesign,
@@ -34,6 +37,7 @@ from chronodp.selection import (
     design_choice,
     pick,
     pick_runs,
+    pick_whole,
     probabilities,
 )
 from chronodp.selection.design import FARTHEST
@@ -41,9 +45,11 @@ from chronodp.selection.score_gaps import score_gaps
 
 EVERY: list[ChoiceMechanism] = [PermuteAndFlip(), ExponentialMechanism(), NoisyMax()]
 KNOWN = (-3.0, -1.0, 0.0, -2.0)
+KNOWN_CHANCES = ((0.079477, 0.247670, 0.535633, 0.137219), (0.101536, 0.276004, 0.455054, 0.167405))
 # Narrower noise shows in choices among these by half as many draws as among the known ones.
 FAR_APART = (-6.0, -5.0, 0.0, -4.0)
 FALSE_ALARM = 1e-9
+by_mechanism = pytest.mark.parametrize("mechanism", EVERY, ids=str)
 
 
 def designed(
@@ -51,17 +57,6 @@ def designed(
 ) -> ChoiceDesign:
     names = tuple(f"candidate {place}" for place in range(count))
     return design_choice(mechanism, names, unit=User(), change=change, monotone=monotone, epsilon=epsilon)
-
-
-def test_golden_probabilities(subtests: pytest.Subtests) -> None:
-    rows: list[tuple[ChoiceMechanism, tuple[float, ...]]] = [
-        (ExponentialMechanism(), (0.101536, 0.276004, 0.455054, 0.167405)),
-        (PermuteAndFlip(), (0.079477, 0.247670, 0.535633, 0.137219)),
-    ]
-    for mechanism, known in rows:
-        with subtests.test(mechanism=mechanism, known=known):
-            found = probabilities(designed(mechanism, 4), Utilities(KNOWN, change=1.0))
-            np.testing.assert_allclose(found, known, atol=6e-7)
 
 
 def test_golden_probabilities_of_model_orders(golden: Any, subtests: pytest.Subtests) -> None:
@@ -76,6 +71,9 @@ def test_golden_probabilities_of_model_orders(golden: Any, subtests: pytest.Subt
                 np.testing.assert_allclose(probabilities(design, losses), known[name], atol=2e-6)
             design = designed(PermuteAndFlip(), 6, epsilon=epsilon)
             np.testing.assert_allclose(probabilities(design, replaced), known["pf_replace"], atol=2e-6)
+    for mechanism, chances in zip(EVERY[:2], KNOWN_CHANCES, strict=True):
+        found = probabilities(designed(mechanism, 4), Utilities(KNOWN, change=1.0))
+        np.testing.assert_allclose(found, chances, atol=6e-7)
 
 
 def test_golden_votes_and_regrets_find_the_right_order(golden: Any) -> None:
@@ -103,7 +101,7 @@ def deviation(mechanism: ChoiceMechanism, places: ArrayLike) -> float:
     return float(stats.chisquare(drawn, expected).pvalue)
 
 
-@pytest.mark.parametrize("mechanism", EVERY, ids=str)
+@by_mechanism
 @pytest.mark.slow
 def test_what_is_drawn_has_the_stated_law(mechanism: ChoiceMechanism, trials: Trials) -> None:
     count = trials(300_000, least=15_000)
@@ -114,18 +112,57 @@ def test_what_is_drawn_has_the_stated_law(mechanism: ChoiceMechanism, trials: Tr
     assert deviation(mechanism, pick_runs(narrow, runs, np.full(count, 4), seeded(12))) < FALSE_ALARM
 
 
+def run(design: ChoiceDesign, parts: list[list[int]], entropy: Entropy) -> list[int]:
+    sizes = np.array([len(part) for part in parts])
+    return [int(place) for place in pick_runs(design, np.array(list(itertools.chain(*parts))), sizes, entropy)]
+
+
+def first_of(design: ChoiceDesign, part: list[int], entropy: Entropy) -> int:
+    return run(design, [part], entropy)[0]
+
+
+@by_mechanism
+@pytest.mark.parametrize("large", [False, True])
+def test_one_run_is_one_choice_from_the_same_bits(mechanism: ChoiceMechanism, large: bool) -> None:
+    design = designed(mechanism, 40)
+    for seed in range(20):
+        values = np.random.default_rng(seed).integers(-9, 9, 40).astype(object) * (2**80 if large else 1)
+        alone = pick_whole(design, values.tolist(), seeded(seed))
+        assert pick_runs(design, values, np.array([40]), seeded(seed)).tolist() == [alone]
+    assert pick_runs(design, values[:0], np.empty(0, np.int64), seeded(1)).shape == (0,)
+
+
+def test_every_outcome_of_two_runs_has_the_product_of_their_chances() -> None:
+    parts = [[0, -1], [-2, 0, -1]]
+    design = designed(PermuteAndFlip(), 3)
+    found = outcomes(lambda entropy: tuple(run(design, parts, entropy))).probabilities
+    alone = [outcomes(partial(first_of, design, part)).probabilities for part in parts]
+    for first, second in itertools.product(range(2), range(3)):
+        assert float(found[first, second]) == pytest.approx(float(alone[0][first] * alone[1][second]), rel=1e-9)
+    assert set(found) == set(itertools.product(range(2), range(3)))
+
+
+@by_mechanism
+def test_thousands_of_runs_have_the_law_and_a_wrong_one_is_noticed(mechanism: ChoiceMechanism, trials: Trials) -> None:
+    parts, times = [[-3, -1, 0, -2], [0], [-8, 0]], trials(100_000, least=20_000)
+    design = designed(mechanism, 4)
+    places = np.array(run(design, parts * times, seeded(3))).reshape(times, 3)
+    assert (places[:, 1] == 0).all()
+    for column, part in ((0, parts[0]), (2, parts[2])):
+        law = probabilities(designed(mechanism, len(part)), Utilities(part, change=1.0))
+        counts = np.bincount(places[:, column], minlength=len(part))
+        assert stats.chisquare(counts, law * times).pvalue > 1e-9
+        assert stats.chisquare(counts, law[::-1] * times).pvalue < 1e-9
+    # The run before, and the run of other candidates beside it, tell nothing.
+    for first, second in ((places[:-1, 0], places[1:, 0]), (places[:, 0], places[:, 2])):
+        table = np.histogram2d(first, second, bins=[range(5), range(5)])[0]
+        table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+        assert stats.chi2_contingency(table).pvalue > 1e-9
+
+
 def test_the_grid_serves_every_change_and_epsilon(subtests: pytest.Subtests) -> None:
-    for change, epsilon in [
-        (1.0, 1.0),
-        (0.1, 0.1),
-        (5.0, 1e-3),
-        (1 / 3, 7.3),
-        (1.9, 1e-5),
-        (1.0, 1e-5),
-        (1e-30, 2.0),
-        (1e30, 1e-8),
-        (1.0, 1e9),
-    ]:
+    pairs = [(1.0, 1.0), (0.1, 0.1), (5.0, 1e-3), (1 / 3, 7.3), (1.9, 1e-5), (1.0, 1e-5), (1e-30, 2.0), (1e30, 1e-8)]
+    for change, epsilon in [*pairs, (1.0, 1e9)]:
         for mechanism in EVERY:
             with subtests.test(mechanism=mechanism, change=change, epsilon=epsilon):
                 for monotone in (False, True):
@@ -166,11 +203,8 @@ def test_far_candidates_and_huge_numbers_are_moved_not_refused() -> None:
     whole = np.array([2**63 - 1, 2**63 - 2, 0], dtype=np.int64)
     assert score_gaps(design, Utilities(whole, change=1.0)).tolist() == [0, 0, FARTHEST]
     assert score_gaps(design, Utilities(whole.astype(np.uint64) * 2, change=1.0)).tolist() == [0, 0, FARTHEST]
-    assert score_gaps(design, Utilities(np.array([3, 2, 0], dtype=np.int8), change=1.0)).tolist() == [
-        0,
-        design.reach,
-        3 * design.reach,
-    ]
+    small = Utilities(np.array([3, 2, 0], dtype=np.int8), change=1.0)
+    assert score_gaps(design, small).tolist() == [0, design.reach, 3 * design.reach]
 
 
 def test_shortfall_holds_at_its_level() -> None:
@@ -267,49 +301,31 @@ with cdp.Ledger({str(tmp_path / "budget.db")!r}, reached=reached) as ledger:
 
 
 def test_bad_arguments_are_refused_by_name(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
-    wrong: list[tuple[dict[str, Any], str]] = [
-        ({"candidates": ()}, "candidates"),
-        ({"candidates": "abc"}, "candidates"),
-        ({"candidates": ("a", "b", "a")}, "candidates"),
-        ({"candidates": ("a", "b", 3)}, "candidates"),
-        ({"candidates": ("a", "b", "")}, "candidates"),
-        ({"candidates": ("a", "b")}, "utilities"),
-        ({"utilities": [1.0, 2.0, 3.0]}, "utilities"),
-        ({"unit": User(relation="replace")}, "utilities"),
-        ({"unit": Swap(4)}, "utilities"),
-        ({"unit": "user"}, "unit"),
-        ({"epsilon": 0.0}, "epsilon"),
-        ({"epsilon": float("inf")}, "epsilon"),
-        ({"epsilon": 1e-12}, "epsilon"),
-        ({"epsilon": 1e30}, "epsilon"),
-        ({"mechanism": "best"}, "mechanism"),
-        ({"purpose": 3}, "purpose"),
-        ({"entropy": 7}, "entropy"),
-        ({"ledger": "budget.db"}, "ledger"),
-    ]
-    for changes, name in wrong:
+    wrong: dict[str, list[Any]] = {
+        "candidates": [(), "abc", ("a", "b", "a"), ("a", "b", 3), ("a", "b", "")],
+        "utilities": [[1.0, 2.0, 3.0], MonotoneUtilities([1.0, 2.0], change=1.0)],
+        "epsilon": [0.0, float("inf"), 1e-12, 1e30],
+        "unit": ["user"],
+        "mechanism": ["best"],
+        "purpose": [3],
+        "entropy": [7],
+        "ledger": ["budget.db"],
+    }
+    cases = [({name: value}, name) for name, values in wrong.items() for value in values]
+    cases += [({"unit": unit}, "utilities") for unit in (User(relation="replace"), Swap(4))]
+    for changes, name in cases:
+        options = {"ledger": ledger} | changes
         with subtests.test(changes=changes, name=name):
             with pytest.raises(InvalidArgument) as caught:
-                chosen(
-                    changes.get("ledger", ledger), **{key: value for key, value in changes.items() if key != "ledger"}
-                )
+                chosen(options.pop("ledger"), **options)
             assert caught.value.name == name
             assert ledger.status("people").charges == 0
 
 
 def test_bad_utilities_are_refused_without_showing_them(subtests: pytest.Subtests) -> None:
     bad_changes: list[Any] = [0.0, -1.0, float("nan"), float("inf"), "1"]
-    for values in [
-        [],
-        [1.0, float("nan")],
-        [float("inf"), 0.0],
-        [[1.0, 2.0], [3.0]],
-        [[1.0, 2.0]],
-        ["a"],
-        3.0,
-        None,
-        np.array([1, 2], np.longdouble),
-    ]:
+    unreadable: list[Any] = [[[1.0, 2.0], [3.0]], [[1.0, 2.0]], ["a"], 3.0, None, np.array([1, 2], np.longdouble)]
+    for values in [[], [1.0, float("nan")], [float("inf"), 0.0], *unreadable]:
         for kind in [Utilities, MonotoneUtilities]:
             with (
                 subtests.test(kind=kind, values=values),

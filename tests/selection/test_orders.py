@@ -1,4 +1,4 @@
-"""The order of a model: found by votes, untouched by any one person's series, never a reason to refuse."""
+"""Votes and clipped regrets, and the order of a model that they find: nobody's series is a reason to refuse."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
+from scipy.signal import lfilter
 from tests import forkserver
-from tests.selection.panels import ORDERS, TRUE, second_order_people
 
 import chronodp as cdp
-from chronodp.audit.exact import examine
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, Report, User, UserPeriod, Window
-from chronodp.randomness import Entropy
+from chronodp.privacy import Event, RecordUnit, Report, User, UserPeriod, Window
 from chronodp.selection import (
     Blocks,
     Choice,
@@ -29,8 +29,10 @@ from chronodp.selection import (
     Order,
     Panel,
     PermuteAndFlip,
+    Scoring,
     Utilities,
     Validation,
+    Votes,
     choose_order,
     design_choice,
     losses_of,
@@ -38,8 +40,65 @@ from chronodp.selection import (
     tally,
 )
 from chronodp.selection.arima.fitting import fit_coefficients
+from chronodp.selection.ballots import ballots_of
 
+ORDERS = tuple(Order(*order) for order in ((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1)))
+TRUE = 2
+"""The place of the order that the series have."""
 NAMES = tuple(str(order) for order in ORDERS)
+ANY = st.floats(allow_nan=True, allow_infinity=True)
+ROWS = arrays.arrays(np.float64, (5, 4), elements=ANY)
+ROW = arrays.arrays(np.float64, (4,), elements=ANY)
+
+
+def second_order_people(people: int, length: int, seed: int) -> NDArray[np.float64]:
+    """Return series x_t = 1.1 x_{t-1} - 0.5 x_{t-2} + e_t, one row a person."""
+    shocks = np.random.default_rng(seed).normal(size=(people, length + 50))
+    series: NDArray[np.float64] = lfilter([1.0], [1.0, -1.1, 0.5], shocks, axis=1)[:, 50:]
+    return series
+
+
+@pytest.mark.parametrize("scoring", [Votes(), ClippedRegret(0.3), ClippedRegret(1e-50), ClippedRegret(1e50)], ids=str)
+@given(rows=ROWS, row=ROW)
+def test_one_more_person_raises_every_utility_by_at_most_one(
+    scoring: Scoring, rows: np.ndarray[Any, Any], row: np.ndarray[Any, Any]
+) -> None:
+    before, after = tally(rows, scoring), tally(np.vstack((rows, row)), scoring)
+    assert np.all(after >= before)
+    assert np.all(after <= before + 1)
+    # Sums are exact: people may come in any order.
+    np.testing.assert_array_equal(tally(rows[::-1], scoring), before)
+    ballots = ballots_of(rows, scoring)
+    assert np.all((ballots >= 0) & (ballots <= 1))
+    assert not ballots[~np.isfinite(rows)].any()
+
+
+@given(rows=ROWS)
+def test_everyone_has_one_vote_or_none(rows: np.ndarray[Any, Any]) -> None:
+    cast = ballots_of(rows, Votes()).sum(axis=1)
+    np.testing.assert_array_equal(cast, np.isfinite(rows).any(axis=1).astype(float))
+    assert tally(np.zeros((0, 3))).tolist() == [0.0, 0.0, 0.0]
+    for scoring in (Votes(), ClippedRegret(1.0)):
+        assert tally(np.full((7, 3), np.inf), scoring).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_the_best_earns_one_and_the_rest_by_regret() -> None:
+    losses = [[2.0, 2.1, 2.3, 5.0, math.inf, math.nan]]
+    assert ballots_of(losses, ClippedRegret(0.4))[0].round(5).tolist() == [1.0, 0.75, 0.25, 0.0, 0.0, 0.0]
+    assert ballots_of(losses, Votes())[0].tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert tally([[3.0, 3.0]]).tolist() == [1.0, 0.0]  # the first among equals
+
+
+def test_losses_of_unequal_length_and_other_nonsense_are_refused(subtests: pytest.Subtests) -> None:
+    wrong: list[Any] = [[[1.0, 2.0], [1.0]], [1.0, 2.0], [[]], [["a", "b"]], None]
+    for losses in wrong:
+        with subtests.test(losses=losses), pytest.raises(InvalidArgument, match="all rows of one length"):
+            tally(losses)
+    with pytest.raises(InvalidArgument, match="scoring must be"):
+        tally([[1.0]], "votes")  # type: ignore[arg-type]  # on purpose
+    for clip in (0.0, -1.0, math.nan):
+        with pytest.raises(InvalidArgument, match="clip must be"):
+            ClippedRegret(clip)
 
 
 @pytest.fixture(scope="module")
@@ -124,15 +183,8 @@ def test_fits_in_processes_give_the_same_losses() -> None:
 
 
 def test_no_series_causes_a_refusal(subtests: pytest.Subtests) -> None:
-    for piece in [
-        [],
-        [1.0],
-        [1.0] * 12,
-        [0.0] * 200,
-        [math.nan] * 200,
-        [math.inf, -math.inf] * 100,
-        [1e308, -1e308] * 100,
-    ]:
+    far: list[list[float]] = [[math.nan] * 200, [math.inf, -math.inf] * 100, [1e308, -1e308] * 100]
+    for piece in [[], [1.0], [1.0] * 12, [0.0] * 200, *far]:
         with subtests.test(piece=piece):
             found = losses_of([np.array(piece)], ORDERS, Validation(LeastSquares(), 20, 1000))
             assert found.shape == (1, 6)
@@ -143,13 +195,9 @@ def test_no_series_causes_a_refusal(subtests: pytest.Subtests) -> None:
 
 
 def test_a_panel_is_monotone_only_where_whole_people_come_and_go(subtests: pytest.Subtests) -> None:
-    for unit, kind in [
-        (User(), MonotoneUtilities),
-        (User(relation="replace"), Utilities),
-        (Event(), Utilities),
-        (UserPeriod("1D"), Utilities),
-        (Window(7), Utilities),
-    ]:
+    units: list[RecordUnit] = [User(), User("replace"), Event(), UserPeriod("1D"), Window(7)]
+    for unit in units:
+        kind: type = MonotoneUtilities if unit == User() else Utilities
         with subtests.test(unit=unit, kind=kind):
             bound = Panel([[1.0]]).bound(np.zeros(3), unit)
             assert type(bound) is kind
@@ -157,16 +205,8 @@ def test_a_panel_is_monotone_only_where_whole_people_come_and_go(subtests: pytes
 
 
 def test_blocks_that_a_unit_touches(subtests: pytest.Subtests) -> None:
-    for unit, touched in [
-        (Event(), 1),
-        (Event(relation="replace"), 2),
-        (Window(1), 1),
-        (Window(2), 2),
-        (Window(11), 2),
-        (Window(12), 3),
-        (Window(21), 3),
-        (Window(22), 4),
-    ]:
+    windows = ((1, 1), (2, 2), (11, 2), (12, 3), (21, 3), (22, 4))
+    for unit, touched in [(Event(), 1), (Event("replace"), 2), *((Window(size), met) for size, met in windows)]:
         with subtests.test(unit=unit, touched=touched):
             bound = Blocks(np.zeros(100), length=10).bound(np.zeros(3), unit)
             assert type(bound) is Utilities
@@ -225,49 +265,20 @@ def test_all_fits_failing_or_nobody_there_still_gives_a_choice(ledger: cdp.Ledge
         assert chosen(ledger, people, request=f"{number}").winner in {"ARIMA(0,0,0)", "ARIMA(1,0,0)", "ARIMA(2,0,0)"}
 
 
-def test_a_short_series_changes_nothing_about_a_choice(ledger: cdp.Ledger) -> None:
-    people = list(second_order_people(5, 60, 1))
-    seed = cdp.randomness.seeded
-    plain = chosen(ledger, Panel(people), entropy=seed(5))
-    with_short = chosen(ledger, Panel([*people, np.array([1.0])]), request="with a short one", entropy=seed(5))
-    assert plain.place == with_short.place
-
-
-def test_the_whole_choice_costs_epsilon_for_a_person(ledger: cdp.Ledger) -> None:
-    people = [row.tolist() for row in second_order_people(3, 40, 8)]
-    numbers = iter(range(10**6))
-
-    def run(count: int, *, entropy: Entropy) -> int:
-        made = chosen(ledger, Panel(people[:count]), ("0,0,0", "2,0,0"), entropy=entropy, request=f"{next(numbers)}")
-        return made.place
-
-    finding = examine(run, [(count, count + 1) for count in range(3)])
-    assert 0.5 < finding.epsilon <= 1.0 + 1e-12
-    assert not finding.refutes(1.0)
+PARTS = ("autoregressive", "differences", "moving_average")
+REFUSED: list[tuple[str, Any]] = [("pieces", [[1.0, 2.0]]), ("unit", Report()), ("scoring", "votes"), ("fit", "ols")]
+REFUSED += [("holdout", 0), ("longest", 20), ("largest_error", 0.0), ("workers", 0), ("epsilon", -1.0)]
+REFUSED += [("mechanism", "best")]
 
 
 def test_bad_arguments_are_refused_by_name_and_cost_nothing(ledger: cdp.Ledger, subtests: pytest.Subtests) -> None:
+    orders: list[Any] = [[], "2,0,0", ["2,0"], [(1, 0, 0), (1, 0, 0)], [3]]
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"orders": []}, "orders"),
-        ({"orders": "2,0,0"}, "orders"),
-        ({"orders": ["2,0"]}, "orders"),
-        ({"orders": [(1, 0, 0), (1, 0, 0)]}, "orders"),
-        ({"orders": [(-1, 0, 0)]}, "autoregressive"),
-        ({"orders": [(1, 3, 0)]}, "differences"),
-        ({"orders": [(1, 0, 99)]}, "moving_average"),
-        ({"orders": [3]}, "orders"),
-        ({"pieces": [[1.0, 2.0]]}, "pieces"),
-        ({"unit": Report()}, "unit"),
+        *(({"orders": one}, "orders") for one in orders),
+        *(({"orders": [one]}, name) for one, name in zip([(-1, 0, 0), (1, 3, 0), (1, 0, 99)], PARTS, strict=True)),
+        *(({name: value}, name) for name, value in REFUSED),
         ({"pieces": Blocks([1.0] * 40, length=20)}, "unit"),
-        ({"scoring": "votes"}, "scoring"),
         ({"scoring": ClippedRegret(0.1)}, "largest_error"),
-        ({"fit": "ols"}, "fit"),
-        ({"holdout": 0}, "holdout"),
-        ({"longest": 20}, "longest"),
-        ({"largest_error": 0.0}, "largest_error"),
-        ({"workers": 0}, "workers"),
-        ({"epsilon": -1.0}, "epsilon"),
-        ({"mechanism": "best"}, "mechanism"),
     ]
     for changes, name in wrong:
         with subtests.test(changes=changes, name=name):
@@ -276,11 +287,8 @@ def test_bad_arguments_are_refused_by_name_and_cost_nothing(ledger: cdp.Ledger, 
                 chosen(ledger, options.pop("pieces"), options.pop("orders"), **options)
             assert caught.value.name == name
             assert ledger.status("people").charges == 0
-
-
-def test_bad_series_are_refused_without_showing_them(subtests: pytest.Subtests) -> None:
-    wrong: list[Any] = [3.0, [["a", "b"]], [[[1.0]]], [[1.0, None]]]
-    for series in wrong:
+    unreadable: list[Any] = [3.0, [["a", "b"]], [[[1.0]]], [[1.0, None]]]
+    for series in unreadable:
         with subtests.test(series=series), pytest.raises(InvalidArgument, match=r"series must be .*; got a"):
             Panel(series)
 

@@ -68,10 +68,6 @@ class LossVariable:
         """
         return self.tail_bounds(threshold)[1]
 
-    def cdf(self, threshold: float) -> float:
-        """Return P(loss <= threshold): exact where `tail` is, else from below."""
-        return 1 - self.tail(threshold)
-
     def tail_bounds(self, threshold: float) -> tuple[float, float]:
         """Return two numbers that P(loss > threshold) certainly lies between."""
         low, high = self._tail_of_finite(threshold)

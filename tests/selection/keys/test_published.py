@@ -17,7 +17,7 @@ from tests.audit.cases.published_counts import Counted
 from tests.audit.mutants.key_habits import MUTANTS as HABITS, DaysApart
 from tests.audit.mutants.published_counts import MUTANTS
 from tests.conftest import SCALE
-from tests.selection.keys.alone import alone_threshold
+from tests.selection.keys.test_exact_price import alone_threshold
 from tests.selection.keys.test_rounds import erfc_between
 
 from chronodp.audit.exact import Outcomes, compare_outcomes, examine, outcomes
