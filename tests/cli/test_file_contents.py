@@ -102,13 +102,10 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("run", "ledger"): ("job.toml", "--for", "2026-01", "--ledger", "FILE"),
     ("release", "keys"): ("x.csv", *SERIES, *SPENDS, "--keys", "FILE"),
     ("release", "ledger"): ("x.csv", *SERIES, *SPENDS, "--ledger", "FILE"),
-    ("lifetime plan", "config"): ("--config", "FILE"),
-    ("lifetime plan", "places"): (*SERIES, "--places", "FILE", "--levels", "state,town"),
     ("lifetime open", "config"): ("--config", "FILE", *OPEN[-6:]),
     ("lifetime open", "places"): (*OPEN, "--places", "FILE", "--levels", "state,town"),
     ("lifetime issue", "data"): ("FILE", *ISSUE),
     ("lifetime forget", "ids"): (*LIFE, "--ids", "FILE"),
-    ("lifetime same", "ids"): (*LIFE, "--ids", "FILE"),
     ("spectrum", "data"): ("FILE", *SPECTRUM),
     ("blur-times", "data"): ("FILE", *BLUR),
     ("chain fit", "data"): ("FILE", *AGED),
@@ -175,9 +172,7 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
             "lifetime issue": ("x.csv", *ISSUE),
             "lifetime status": ("--name", "load"),
             "lifetime verify": LIFE,
-            "lifetime compact": LIFE,
             "lifetime forget": (*LIFE, "--ids", "x.csv"),
-            "lifetime same": (*LIFE, "--ids", "x.csv"),
         }.items()
         for option in ("keys", "ledger")
     },

@@ -395,10 +395,7 @@ def mounted(place: Path) -> Iterator[None]:
 @pytest.mark.slow
 def test_a_real_disk_that_is_full_and_then_vanishes(tmp_path: Path) -> None:
     place = tmp_path / "mounted"
-    with (
-        mounted(place),
-        Ledger(tmp_path / "budget.db", witness=FileWitness(place / "witness")) as ledger,
-    ):
+    with mounted(place), Ledger(tmp_path / "budget.db", witness=FileWitness(place / "witness")) as ledger:
         ledger.open("meters", unit=User(), epsilon=10.0)
         ledger.spend("meters", COST, unit=User())
         with suppress(OSError), (place / "other").open("wb", buffering=0) as file:

@@ -162,12 +162,7 @@ def test_the_owner_says_what_streams_without_a_length_counted(address: str, ledg
 
 def test_a_month_is_one_of_the_budgets_zone(ledger: Ledger) -> None:
     island = cdp.Aggregate(
-        [1.0] * 24,
-        change=1.0,
-        unit=cdp.Event(),
-        every="1h",
-        start="2026-02-01",
-        timezone="Pacific/Kiritimati",
+        [1.0] * 24, change=1.0, unit=cdp.Event(), every="1h", start="2026-02-01", timezone="Pacific/Kiritimati"
     ).plan(epsilon=0.5)
     ledger.open("utc", unit=cdp.Event(), epsilon=1.0, renews="1mo")
     island.release(ledger, dataset="utc", request="day")

@@ -26,13 +26,7 @@ from tests.ledger.examples import CERTIFICATE, COST
 
 def fulfil(ledger: Ledger, request: str, *, plan: str = "plan", source: str = "file", text: str = "[1]") -> Fulfilled:
     return ledger.fulfil(
-        "meters",
-        request=request,
-        cost=COST,
-        unit=User(),
-        plan=plan,
-        source=source,
-        produce=lambda: (text, CERTIFICATE),
+        "meters", request=request, cost=COST, unit=User(), plan=plan, source=source, produce=lambda: (text, CERTIFICATE)
     )
 
 

@@ -9,13 +9,7 @@ from typing import Any
 import pytest
 
 from chronodp import User
-from chronodp.errors import (
-    BudgetExhausted,
-    InvalidArgument,
-    KeysMismatch,
-    LedgerSetBack,
-    StreamConflict,
-)
+from chronodp.errors import BudgetExhausted, InvalidArgument, KeysMismatch, LedgerSetBack, StreamConflict
 from chronodp.ledger import FileWitness, Ledger, restore, verify_chain
 from chronodp.privacy import PureCost
 from tests import forkserver

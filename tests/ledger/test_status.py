@@ -52,10 +52,7 @@ def test_nothing_fits_into_what_is_full() -> None:
         assert _least(rule, full, _pure) is None, rule
 
 
-@given(
-    value=st.fractions(min_value=0, max_value=10**19),
-    digits=st.integers(-20, 40),
-)
+@given(value=st.fractions(min_value=0, max_value=10**19), digits=st.integers(-20, 40))
 def test_amounts_are_rounded_up_in_whole_numbers(value: Fraction, digits: int) -> None:
     exact = value * Fraction(10) ** digits
     found = _Component("epsilon", Fraction(1), digits).amount(value)
