@@ -11,7 +11,7 @@ import pytest
 
 import chronodp as cdp
 from chronodp.cli.shell import app
-from tests.cli.conftest import _runner, run
+from tests.cli.conftest import _runner, charges, run
 
 QUESTION = (
     *("--time", "at", "--user", "who", "--every", "1mo", "--start", "2026-01-01", "--end", "2026-02-01"),
@@ -24,7 +24,7 @@ SERIES = ("--name", "load", "--tally", "load.tally")
 MONTHS = {1: ("2026-01-01", "2026-02-01"), 2: ("2026-02-01", "2026-03-01"), 3: ("2026-03-01", "2026-04-01")}
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def town(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with three months of records and an open budget."""
     monkeypatch.chdir(tmp_path)
@@ -46,10 +46,6 @@ def issue(month: int, *more: str) -> str:
     start, end = MONTHS[month]
     said = ("--start", start, "--end", end, "--request", f"2026-0{month}")
     return run("lifetime", "issue", f"{month}.parquet", *SERIES, *said, *more)
-
-
-def charges() -> int:
-    return int(json.loads(run("budget", "status", "people", "--json"))["charges"])
 
 
 def test_a_plan_says_what_a_board_asks_and_spends_nothing(town: Path) -> None:
@@ -97,7 +93,7 @@ def test_the_whole_way(opened: Path) -> None:
     assert "issue 3 of 'load'" in " ".join(third.split())
     (opened / "2.parquet").unlink()  # a request that was made reads nothing
     assert json.loads(issue(2, "--json")) == second
-    assert charges() == 1
+    assert charges("people") == 1
     with cdp.Ledger(opened / "budget.db") as ledger:
         Path("key.txt").write_text(ledger.keys.public, encoding="ascii")
     assert "Valid" in run("verify", "jan.json", "--public-key", "key.txt")
@@ -179,7 +175,7 @@ def test_openings_are_refused_in_words_and_nothing_is_spent(town: Path, refuse: 
         (("--dataset", "monthly"), "a purchase for ever belongs to no month"),
     ]:
         assert said in refuse("lifetime", "open", *QUESTION, *TERMS, *WHERE, *changes), changes
-        assert charges() == 0, changes
+        assert charges("people") == 0, changes
         assert not (town / "load.tally").exists(), changes
 
 
@@ -208,5 +204,5 @@ def test_a_second_opening_is_refused(opened: Path, refuse: Callable[..., str]) -
     assert "new or empty" in told
     told = refuse("lifetime", "open", *QUESTION, *TERMS, *WHERE, "--dataset", "others", "--tally", "other.tally")
     assert "a stream 'load' exists" in told
-    assert json.loads(run("budget", "status", "others", "--json"))["charges"] == 0
+    assert charges("others") == 0
     assert opened.exists()

@@ -15,7 +15,7 @@ from rich.console import Console
 from chronodp.cli.live_view import ScreenView
 from chronodp.live import Progress
 from tests import forkserver
-from tests.cli.conftest import run
+from tests.cli.conftest import charges, run
 
 SETTINGS = """
 name = "door"
@@ -156,8 +156,7 @@ def test_settings_that_cannot_be_are_named_and_nothing_is_spent(settings: Path, 
         assert old in text
         settings.write_text(text.replace(old, new, 1), encoding="utf-8")
         assert named in refuse("live", str(settings)), (old, new)
-    shown = json.loads(run("budget", "status", "visits", "--json", "--ledger", str(settings.parent / "budget.db")))
-    assert shown["charges"] == 0
+    assert charges("visits", settings.parent / "budget.db") == 0
     source = 'kind = "kafka"\nservers = "x:1"\ntopic = "t"\noptions = { nonsense = "1" }'
     lines = [line for line in text.splitlines() if "in.jsonl" not in line]
     settings.write_text("\n".join(lines).replace('kind = "file"', source), encoding="utf-8")

@@ -48,7 +48,7 @@ max_alerts = 2
 """
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     times = pd.date_range("2026-01-01", periods=192, freq="30min", tz="UTC")
@@ -89,7 +89,6 @@ def test_a_workload_is_released_once(shop: Path) -> None:
     assert "genuine" in run("verify", "month.json", "--public-key", "key.txt")
 
 
-@pytest.mark.usefixtures("shop")
 def test_one_peak_needs_no_workload() -> None:
     flags = ("--time", "at", "--user", "who", "--every", "1h", "--start", "2026-01-01", "--end", "2026-01-05")
     limits = ("--max-periods", "96", "--sum", "kwh", "--clip", "0", "3", "--epsilon", "1")
@@ -116,7 +115,6 @@ def test_a_workload_that_makes_no_sense_is_refused(shop: Path, refuse: Callable[
         assert said in refuse("plan", "month.toml"), before
 
 
-@pytest.mark.usefixtures("shop")
 def test_what_a_workload_cannot_do_is_refused(refuse: Callable[..., str]) -> None:
     assert "look at each by itself" in refuse("diagnose", "month.toml")
     flags = ("--dataset", "people", "--request", "jan")
@@ -126,12 +124,3 @@ def test_what_a_workload_cannot_do_is_refused(refuse: Callable[..., str]) -> Non
     assert "missing must be left out where several queries are planned together; got a float" in missing
     with cdp.Ledger("budget.db") as ledger:
         assert not ledger.history("people")
-
-
-def test_a_mean_says_what_it_is_of_beside_queries_about_others(shop: Path) -> None:
-    text = WORKLOAD + '\n[queries.mean]\nmean = "kwh"\nof = "people"\nclip = [0.0, 3.0]\n'
-    text += '\n[queries.bins]\nhistogram = "kwh"\nof = "rows"\nedges = [0.0, 1.0, 3.0]\n'
-    (shop / "month.toml").write_text(text, encoding="utf-8")
-    said = " ".join(run("plan", "month.toml").split())
-    assert "mean" in said
-    assert "bins" in said
