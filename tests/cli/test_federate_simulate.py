@@ -91,12 +91,9 @@ def test_bad_files_are_refused(clinics: Path, refuse: Callable[..., str]) -> Non
         ),
         (('"north.csv"', '"nowhere.csv"'), "a CSV or Parquet file"),
         (("people = 100", ""), "holders.north.people must be given"),
-        (("rounds = 2", "runds = 2"), "run.toml, line 5: runds must be one of"),
-        (("rounds = 2", ""), "rounds must be given"),
         (("[held_out]\ndata", "[held]\ndata"), "held must be one of"),
         (("[held_out]", "[[held_out]]"), "held_out must be a table"),
         (("[holders.north]", '[holders."ward 7"]'), "holders must be a name of up to 64"),
-        (("epsilon = 1.0", "epsilon = "), "a TOML file (Invalid value (at line 2, column 11))"),
     ]:
         change(clinics, words)
         told = refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))

@@ -152,12 +152,6 @@ def test_refusals_name_the_option_and_spend_nothing(refuse: Callable[..., str]) 
         command = ("release", "-c", "load.toml", "--dataset", "people", "--request", "load")
         assert said in refuse(*command, *changes), changes
         assert charges("people") == 0, changes
-
-
-def test_a_file_with_an_unknown_option_or_no_toml(shop: Path, refuse: Callable[..., str]) -> None:
-    for content, said in (("epsilom = 1", "epsilom"), ("epsilon =", "a TOML file")):
-        (shop / "bad.toml").write_text(content, encoding="utf-8")
-        assert said in refuse("plan", "-c", "bad.toml")
     assert "--epsilon" in refuse("plan", *FLAGS[:-4], "--count")
 
 

@@ -85,7 +85,6 @@ def test_what_a_job_must_say() -> None:
         (('out = ["told-{period}.csv"]', 'out = ["told.csv"]'), "job.out must be a text with {period} in it"),
         (('page = "told-{period}.html"', 'page = "told.html"'), "job.page must be a text with {period} in it"),
         (('every = "1D"', 'every = "1D"\nstart = "2026-01-01"'), "start must be one of"),
-        (("[job]", "[jobs]"), "jobs must be one of"),
         (('time = "at"', 'time = "at"\ntimezone = "Mars/Olympus"'), "timezone must be an IANA name"),
         (('told-{period}.csv"', 'told-{period}.txt"'), "out must be"),
         (('data = "visits-{period}.csv"', 'data = "none-{period}.csv"'), "there is no file none-2026-01.csv"),

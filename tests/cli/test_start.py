@@ -125,8 +125,6 @@ def test_a_newcomer_is_given_a_band_that_holds_or_is_told_why_not(
     run("budget", "open", "release", "--epsilon", "4", "--delta", "1e-6")
     paid = ("--dataset", "release", "--request", "first", "--out", "release.csv")
     shown = run("release", "--config", "release.toml", *paid)
-        *["release", "--config", "release.toml", "--dataset", "release", "--request", "first", "--out", "release.csv"]
-    )
     read = pd.read_csv("release.csv")
     if "find" in limit:
         assert read["lower_all"].isna().all()
