@@ -94,27 +94,6 @@ def test_mixed_costs_share_a_budget(ledger: Ledger, rule: str) -> None:
         ledger.spend("mixed", ApproximateCost(1e-6, 1e-7), unit=User())
 
 
-@pytest.mark.parametrize("rule", ["pure", "gaussian", "renyi"])
-def test_what_status_says_would_fit_fits_and_no_more(ledger: Ledger, rule: str) -> None:
-    delta = 0.0 if rule == "pure" else 1e-6
-    for name, of in (("pure", PureCost), ("laplace", LaplaceCost), ("gaussian", GaussianCost)):
-        if rule == "pure" and name == "gaussian":
-            continue
-        ledger.open(name, unit=User(), epsilon=2.0, delta=delta, rule=rule)  # type: ignore[arg-type]
-        ledger.spend(name, LaplaceCost(1.0, 3.0), unit=User())
-        status = ledger.status(name)
-        if name == "pure":
-            assert status.largest_pure is not None
-            fitting, beyond = PureCost(status.largest_pure), PureCost(status.largest_pure * 1.001)
-        else:
-            least = status.smallest_laplace if name == "laplace" else status.smallest_sigma
-            assert least is not None
-            fitting, beyond = of(1.0, least), of(1.0, least * 0.999)  # type: ignore[assignment,call-arg]
-        with pytest.raises(BudgetExhausted):
-            ledger.spend(name, beyond, unit=User())
-        ledger.spend(name, fitting, unit=User())
-
-
 def test_terms_never_change_and_the_same_again_is_nothing(ledger: Ledger) -> None:
     ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6)
     ledger.spend("meters", GaussianCost(1.0, 9.0), unit=User())
