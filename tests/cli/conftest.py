@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,11 @@ def run(*arguments: str) -> str:
     result = _runner.invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
+
+
+def charges(dataset: str, ledger: object = "budget.db") -> int:
+    """Return how many charges a budget has paid."""
+    return int(json.loads(run("budget", "status", dataset, "--json", "--ledger", str(ledger)))["charges"])
 
 
 def pipe(text: str, *arguments: str) -> str:

@@ -32,7 +32,7 @@ nothing = 5
 """
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -40,7 +40,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("home")
 def test_a_mechanism_of_ones_own() -> None:
     for name, outcome, code in [("honest", "holds", 0), ("bold", "refuted", 1), ("broken", "cannot be judged", 1)]:
         result = CliRunner().invoke(app, ["audit", f"mine_to_audit:{name}", "--json"], catch_exceptions=False)
@@ -51,7 +50,6 @@ def test_a_mechanism_of_ones_own() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("home")
 def test_what_is_no_mechanism_is_refused(refuse: Callable[..., str]) -> None:
     assert "module:object" in refuse("audit", "mine_to_audit:nothing")
     assert "module:object" in refuse("audit", "no_such_module:thing")
@@ -65,7 +63,6 @@ def test_a_table_and_a_page(home: Path) -> None:
     assert "δ at each part of the claimed ε" in (home / "audit.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("home")
 def test_bounded_time_lists_what_was_not_reached() -> None:
     arguments = ["audit", "mine_to_audit:honest", "--within", "1e-9", "--json"]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)

@@ -11,13 +11,13 @@ import pytest
 
 from chronodp.cli.blur_times import parse_analysis
 from chronodp.temporal import UnitCosts, frequency_counting, moving_average, recommend
-from tests.cli.conftest import run
+from tests.cli.conftest import charges, run
 
 ASKED = ("--time", "at", "--user", "who", "--value", "pulse", "--block", "4", "--epsilon", "1")
 PAID = ("--dataset", "watch", "--request", "january")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     run("budget", "open", "watch", "--epsilon", "2", "--unit", "swap:4")
@@ -39,11 +39,10 @@ def test_a_file_in_a_table_and_a_page_out(home: Path) -> None:
     assert "For the owner only" in (home / "owner.html").read_text(encoding="utf-8")
     again = json.loads(run("blur-times", "pulse.csv", *ASKED, *PAID, "--json"))
     assert [row["pulse"] for row in again["rows"]] == made["pulse"].tolist()
-    assert json.loads(run("budget", "status", "watch", "--json"))["charges"] == 1
+    assert charges("watch") == 1
     assert set(again["link"]) == {"body", "signature"}
 
 
-@pytest.mark.usefixtures("home")
 def test_a_part_that_begins_and_ends_on_borders() -> None:
     edges = ("--start", "2026-01-01T04:00", "--end", "2026-01-01T12:00")
     told = json.loads(run("blur-times", "pulse.csv", *ASKED, *PAID, *edges, "--json"))
@@ -60,7 +59,7 @@ def test_parquet_and_the_papers_mechanisms(home: Path) -> None:
     rows = json.loads(run("blur-times", "pulse.parquet", *ASKED, "--mechanism", "forward", "--json"))["rows"]
     assert {row["pulse"] for row in rows} <= {None, *(hour / 3 for hour in range(20))}
     run("blur-times", "pulse.parquet", *ASKED, *PAID, "--mechanism", "noisy-sort")
-    assert json.loads(run("budget", "status", "watch", "--json"))["charges"] == 1
+    assert charges("watch") == 1
 
 
 def test_uneven_times_are_refused_or_resampled(home: Path, refuse: Callable[..., str]) -> None:
@@ -69,7 +68,7 @@ def test_uneven_times_are_refused_or_resampled(home: Path, refuse: Callable[...,
     said = refuse("blur-times", "uneven.csv", *ASKED, *PAID)
     assert "time must be evenly spaced" in said
     assert "03:20" not in said
-    assert json.loads(run("budget", "status", "watch", "--json"))["charges"] == 0
+    assert charges("watch") == 0
     rows = json.loads(run("blur-times", "uneven.csv", *ASKED, *PAID, "--resample", "1h", "--json"))["rows"]
     assert len(rows) == 48
 

@@ -15,7 +15,7 @@ from chronodp.ledger import Ledger
 from chronodp.privacy import GaussianCost
 from chronodp.privacy.unit_text import parse_unit
 from tests.cli.conftest import run
-from tests.ledger.examples import CERTIFICATE, COST
+from tests.ledger.examples import fulfil
 
 
 @pytest.fixture
@@ -110,18 +110,7 @@ def test_lengths_and_zones_on_the_command_line(place: str, refuse: Callable[...,
 def test_verify_offline(place: str, tmp_path: Path, refuse: Callable[..., str]) -> None:
     with Ledger(place) as ledger:
         ledger.open("meters", unit=User(), epsilon=1.0)
-        _, made = (
-            ledger.fulfil(
-                "meters",
-                request=name,
-                cost=COST,
-                unit=User(),
-                plan="p",
-                source="s",
-                produce=lambda: ("[1, 2]", CERTIFICATE),
-            )
-            for name in ("a", "b")
-        )
+        _, made = (fulfil(ledger, name, text="[1, 2]") for name in ("a", "b"))
         key = ledger.keys.public
     release, chain = tmp_path / "release.json", tmp_path / "chain.json"
     release.write_text(json.dumps(made.to_dict()), encoding="utf-8")
@@ -145,9 +134,8 @@ def test_verify_offline(place: str, tmp_path: Path, refuse: Callable[..., str]) 
     for document, message in (
         (
             {**made.to_dict(), "release": "[1, 3]"},
-            "not valid: the certificate is genuine but belongs to another release",
+            "the certificate is genuine but belongs to another release",
         ),
-        ({**export, "links": export["links"][1:]}, "a link before it is missing"),
         ({**export, "links": export["links"][:1]}, "newer links are missing"),
         ({**export, "links": [{"body": 1}]}, "lacks its body"),
         ({**export, "dataset": "others"}, "called by another dataset's name"),

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from chronodp.correlated import read_model, simulate
-from tests.cli.conftest import run
+from tests.cli.conftest import charges, run
 
 COUPLED = {"transitions": [[0.9, 0.2], [0.1, 0.8]], "coupling": [[0.8, 0.2], [0.3, 0.7]]}
 GRID = ("--every", "1h", "--start", "2026-01-01", "--end", "2026-02-01")
@@ -22,7 +22,7 @@ PAID = ("--epsilon", "2", "--dataset", "ward", "--request", "chain")
 EVERY = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("model.json").write_text(json.dumps(COUPLED), encoding="utf-8")
@@ -30,11 +30,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert "744 rows" in run("chain", "simulate", "model.json", "--periods", "744", *named, "--out", "ward.csv")
     run("budget", "open", "ward", "--epsilon", "4", "--unit", "window:1/replace")
     return tmp_path
-
-
-def charges() -> int:
-    found: int = json.loads(run("budget", "status", "ward", "--json"))["charges"]
-    return found
 
 
 def test_what_is_simulated_follows_the_model_and_its_seed(home: Path) -> None:
@@ -47,31 +42,28 @@ def test_what_is_simulated_follows_the_model_and_its_seed(home: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("home")
 def test_public_data_are_fitted_for_nothing() -> None:
     text = run("chain", "fit", "ward.csv", *ASKED, "--public", "--out", "fitted.json")
     assert "Public data, nothing spent: 743 steps, 0 of 1,488 numbers were missing." in text
     found, truth = read_model("fitted.json"), read_model("model.json")
     assert found.next_laws(EVERY) == pytest.approx(truth.next_laws(EVERY), abs=0.1)
     assert json.loads(Path("fitted.json").read_text())["names"] == ["pulse", "breath"]
-    assert charges() == 0
+    assert charges("ward") == 0
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("home")
 def test_private_data_are_paid_once_and_the_model_carries_its_certificate() -> None:
     text = " ".join(run("chain", "fit", "ward.csv", *ASKED, *PAID, "--out", "fitted.json").split())
     assert "2-differentially private" in text
     assert "Public data" not in text
     again = json.loads(run("chain", "fit", "ward.csv", *ASKED, *PAID, "--json"))
     assert again == json.loads(Path("fitted.json").read_text())
-    assert charges() == 1
+    assert charges("ward") == 1
     run("key", "--out", "public.key")
     assert "Valid." in run("verify", "fitted.json", "--public-key", "public.key")
     assert "certified" in run("leakage", "fitted.json", "--epsilon", "1", "--ages", "0:1")
 
 
-@pytest.mark.usefixtures("home")
 @pytest.mark.slow
 def test_cuts_turn_numbers_into_states_and_every_number_has_one() -> None:
     table = pd.read_csv("ward.csv")
@@ -83,7 +75,6 @@ def test_cuts_turn_numbers_into_states_and_every_number_has_one() -> None:
     assert cut["transitions"] == plain["transitions"]
 
 
-@pytest.mark.usefixtures("home")
 @pytest.mark.slow
 def test_rows_by_key_are_the_same_as_columns() -> None:
     wide = pd.read_csv("ward.csv").rename(columns={"breath": "bre'ath"})
@@ -97,7 +88,6 @@ def test_rows_by_key_are_the_same_as_columns() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("home")
 def test_private_tables_of_any_content_are_fitted_alike() -> None:
     """Whether a fit is refused must not tell what a private table holds."""
     empty = Path("empty.csv")
@@ -106,10 +96,9 @@ def test_private_tables_of_any_content_are_fitted_alike() -> None:
     odd.write_text("at,pulse,breath\nx,y,z\n2026-01-01,nan,-7\n2026-01-01,inf,\n,1,2\n2026-01-02,1e999,99\n")
     for number, table in enumerate((empty, odd)):
         run("chain", "fit", str(table), *ASKED, "--epsilon", "1", "--dataset", "ward", "--request", f"r{number}")
-    assert charges() == 2
+    assert charges("ward") == 2
 
 
-@pytest.mark.usefixtures("home")
 def test_who_hears_whom_is_kept() -> None:
     found = json.loads(run("chain", "fit", "ward.csv", *ASKED, "--public", "--hears", "breath=pulse,breath", "--json"))
     assert {(to, of) for to, of, _ in found["edges"]} <= {(0, 0), (1, 0), (1, 1)}
@@ -166,7 +155,7 @@ NOT_DRAWN: list[tuple[tuple[str, ...], str]] = [
 def test_refusals_spend_nothing(home: Path, refuse: Callable[..., str]) -> None:
     for arguments, said in REFUSED:
         assert said in refuse("chain", "fit", *arguments)
-    assert charges() == 0
+    assert charges("ward") == 0
     assert not (home / "none.db").exists()
     for arguments, said in NOT_DRAWN:
         assert said in refuse("chain", "simulate", *arguments)

@@ -1,4 +1,4 @@
-"""Choosing one of several candidates on the command line."""
+"""Choosing one of several candidates, and single private checks, on the command line."""
 
 from __future__ import annotations
 
@@ -10,24 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import pipe, run
+from tests.cli.conftest import charges, pipe, run
 
 NAMES = ("morning", "evening", "night")
 ASKED = ("choose", *NAMES, "--change", "1", "--epsilon", "0.5")
 PAID = (*ASKED, "--dataset", "meters", "--request", "peak")
+CHECK = ("watch", "--check", "--above", "500", "--change", "1", "--epsilon", "0.5")
+CHECKED = (*CHECK, "--dataset", "meters", "--request", "today")
 LINES = "evening,94000\nmorning,310\n\nnight,520\n"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     run("budget", "open", "meters", "--epsilon", "1", "--unit", "user")
     return tmp_path
-
-
-def charges() -> int:
-    found: int = json.loads(run("budget", "status", "meters", "--json"))["charges"]
-    return found
 
 
 def test_a_choice_is_paid_once_and_repeats_itself(home: Path) -> None:
@@ -37,18 +34,17 @@ def test_a_choice_is_paid_once_and_repeats_itself(home: Path) -> None:
     again = json.loads(pipe(LINES, *PAID, "--monotone", "--purpose", "peaks of people", "--json"))
     assert again["winner"] == "evening"
     assert {key: again[key] for key in ("release", "link")} == json.loads((home / "choice.json").read_text())
-    assert charges() == 1
+    assert charges("meters") == 1
     run("key", "--out", "public.key")
     assert "Valid." in run("verify", "choice.json", "--public-key", "public.key")
     other = (*PAID[:-1], "other", "--mechanism", "exponential")
     assert json.loads(pipe(LINES, *other, "--json"))["winner"] == "evening"
 
 
-@pytest.mark.usefixtures("home")
 def test_a_plan_says_how_far_behind_a_choice_may_be() -> None:
     assert "at most 7.378 below the best" in run(*ASKED, "--monotone", "--plan")
     assert json.loads(run(*ASKED, "--plan", "--json"))["behind"] == pytest.approx(14.7555, abs=1e-3)
-    assert charges() == 0
+    assert charges("meters") == 0
 
 
 REFUSED: list[tuple[str, tuple[str, ...], str]] = [
@@ -68,13 +64,58 @@ REFUSED: list[tuple[str, tuple[str, ...], str]] = [
 ]
 
 
+def test_a_check_is_paid_once_and_repeats_itself(home: Path) -> None:
+    assert "Fires: the number seems to lie at or above 500." in pipe("900\n", *CHECKED, "--out", "answer.json")
+    again = json.loads(pipe("900\n", *CHECKED, "--json"))
+    saved = json.loads((home / "answer.json").read_text())
+    assert again == {"fired": True, "sure_from": pytest.approx(4.60517), **saved}
+    assert charges("meters") == 1
+    run("key", "--out", "public.key")
+    assert "Valid." in run("verify", "answer.json", "--public-key", "public.key")
+    below = ("watch", "--check", "--below", *CHECK[3:], "--noise", "laplace", *CHECKED[-4:-1], "other")
+    assert "Quiet: the number does not seem to lie at or below 500." in pipe("900\n", *below)
+
+
+def test_a_plan_says_how_sharp_an_answer_is_and_costs_nothing() -> None:
+    assert "right 95% of the time for a number 4.605 or more from the threshold" in run(*CHECK, "--plan")
+    assert json.loads(run(*CHECK, "--plan", "--json"))["scale"] == 2.0
+    assert charges("meters") == 0
+
+
+UNCHECKED: list[tuple[str, tuple[str, ...], str]] = [
+    ("1\n", CHECK, "dataset must be given: a budget pays for every check; or --plan"),
+    ("1\n", CHECKED[:-2], "request must be given"),
+    ("", CHECKED, "number must be one number in one line"),
+    ("1\n2\n", CHECKED, "number must be one number in one line"),
+    ("zaphod\n", CHECKED, "a finite number"),
+    ("nan\n", CHECKED, "a finite number"),
+    ("1\n", (*CHECKED, "--below", "3"), "threshold must be given as above or as below"),
+    ("1\n", (*CHECKED, "--above", "nan"), "above must be"),
+    ("1\n", (*CHECKED, "--change", "0"), "change must be"),
+    ("1\n", (*CHECKED, "--epsilon", "2"), "cannot pay"),
+    ("1\n", (*CHECKED, "--epsilon", "1e-40"), "epsilon must be"),
+    ("1\n", (*CHECKED, "--noise", "gaussian"), "noise must be"),
+    ("1\n", (*CHECKED, "--unit", "swap:3"), "unit must be"),
+    ("1\n", (*CHECKED, "--dataset", "x"), "no budget is open for 'x'"),
+    ("1\n", (*CHECKED, "--ledger", "none.db"), "there is no ledger at none.db"),
+    ("1\n", (*CHECKED, "--out", "answer.txt"), "out must be a file that ends in .json"),
+    ("1\n", (*CHECKED, "--max-alerts", "3"), "max_alerts must be left out"),
+    ("1\n", (*CHECKED, "--plan"), "dataset must be left out"),
+    ("1\n", (*CHECKED[:1], *CHECKED[2:]), "request must be left out"),
+    ("1\n", ("watch", "--check", "--above", "5"), "change must be given"),
+]
+
+
 def test_refusals_spend_nothing_and_repeat_no_line(
     home: Path, refuse: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for text, arguments, said in REFUSED:
+    for text, arguments, said in REFUSED + UNCHECKED:
         monkeypatch.setattr(sys, "stdin", io.StringIO(text))
         answer = refuse(*arguments)
         assert said in answer, arguments
         assert "zaphod" not in answer
-    assert charges() == 0
+    assert charges("meters") == 0
     assert not (home / "none.db").exists()
+    pipe("900\n", *CHECKED)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("901\n"))
+    assert "was made before" in refuse(*CHECKED)

@@ -14,7 +14,7 @@ from tests.cli.conftest import feed, run
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -24,7 +24,7 @@ def send(value: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return feed(value, "device", "send", "plan.json", *arguments)
 
 
-def test_from_a_plan_to_estimates(home: Path) -> None:
+def test_from_a_plan_to_estimates() -> None:
     told = json.loads(
         run("device", "plan", "mode", "--choices", "4", "--epsilon", "2", "--protocol", "fresh:3", "--json")
     )
@@ -39,10 +39,9 @@ def test_from_a_plan_to_estimates(home: Path) -> None:
     found = json.loads(run("collect", "plan.json", "reports.jsonl", "reports.bin", "--json"))
     assert found["reports"] == 3
     assert len(found["rows"]) == 12
-    assert home.exists()
 
 
-def test_refusals_of_a_device_say_why_and_never_the_value(home: Path) -> None:
+def test_refusals_of_a_device_say_why_and_never_the_value() -> None:
     run("device", "plan", "mode", "--choices", "4", "--epsilon", "2", "--protocol", "fresh:1")
     missing = send("3", "--state", "me.json", "--slot", "0")
     assert missing.returncode == 2
@@ -57,7 +56,6 @@ def test_refusals_of_a_device_say_why_and_never_the_value(home: Path) -> None:
     late = send("1", "--state", "me.json", "--slot", "1")
     assert late.returncode == 2
     assert "the plan ends after 1 slots" in late.stderr
-    assert home.exists()
 
 
 def test_a_fleet_is_made_up_counted_in_parts_and_shown(home: Path) -> None:
@@ -76,7 +74,7 @@ def test_a_fleet_is_made_up_counted_in_parts_and_shown(home: Path) -> None:
     assert (home / "table.csv").read_text(encoding="utf-8").count("\n") == 61
 
 
-def test_what_is_refused(home: Path, refuse: Callable[..., str]) -> None:
+def test_what_is_refused(refuse: Callable[..., str]) -> None:
     for arguments, said in [
         (("device", "plan", "x", "--choices", "1", "--epsilon", "1", "--protocol", "fresh:3"), "choices must be"),
         (("device", "plan", "x", "--epsilon", "1", "--protocol", "fresh:3"), "choices must be given, or clip"),
@@ -93,10 +91,9 @@ def test_what_is_refused(home: Path, refuse: Callable[..., str]) -> None:
         (("collect", "none.json", "none.bin"), "is no device plan"),
     ]:
         assert said in refuse(*arguments), arguments
-    assert home.exists()
 
 
-def test_collections_that_are_refused(home: Path, refuse: Callable[..., str]) -> None:
+def test_collections_that_are_refused(refuse: Callable[..., str]) -> None:
     run("device", "fleet", "town", "--devices", "50", "--days", "5", "--reports", "1")
     files = ("town/plan.json", "town/reports.bin")
     run("collect", *files, "--tally", "all.tally")
@@ -109,4 +106,3 @@ def test_collections_that_are_refused(home: Path, refuse: Callable[..., str]) ->
     assert "slots must be" in refuse("collect", *files, "--slots", "3", "9")
     for option, place in (("--out", "none/table.csv"), ("--tally", "none/0.tally")):
         assert "a file in a folder that exists" in refuse("collect", *files, option, place)
-    assert home.exists()

@@ -33,7 +33,7 @@ delta = 1e-6
 """
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with views of odd pages, a page that one person alone has, and an open budget."""
     monkeypatch.chdir(tmp_path)
@@ -108,35 +108,7 @@ def test_published_counts_of_one_period_decide(shop: Path, refuse: Callable[...,
     assert said == json.loads(run("plan", *asked, "--discover-share", "0", "--json"))
 
 
-@pytest.mark.slow
-def test_no_key_with_enough_people_is_told_everywhere(shop: Path) -> None:
-    command = ("release", *FLAGS, "--discover", "rare", "--max-keys", "3", "--dataset", "web", "--request", "none")
-    said = "No key of rare had enough people: the table is empty"
-    assert said in run(*command, "--out", "none.csv", "--page", "none.html")
-    assert (shop / "none.csv").read_text(encoding="utf-8").splitlines() == ["time,rare,value,lower,upper,covers"]
-    assert said in (shop / "none.html").read_text(encoding="utf-8")
-    made = json.loads(run(*command, "--json"))
-    assert (made["keys"], made["series"]) == ([], [])
-
-
-@pytest.mark.slow
-def test_more_lines_than_are_shown_are_counted(shop: Path) -> None:
-    rows = [(f"p{page}-{who}", "2026-01-01", f"page {page}") for page in range(30) for who in range(60 + page)]
-    pd.DataFrame(rows, columns=["who", "at", "page"]).to_parquet("views.parquet")
-    text = run("release", *FLAGS, *DISCOVER, "--dataset", "web", "--request", "many", "--page", "many.html")
-    assert "Lines are of the first 12 of 30." in text
-    assert "drawn are the largest 24 of 30, the table has all" in (shop / "many.html").read_text(encoding="utf-8")
-
-
-def test_a_budget_without_a_reserve_is_refused_before_data_are_read(shop: Path, refuse: Callable[..., str]) -> None:
-    run("budget", "open", "plain", "--epsilon", "20", "--delta", "1e-5")
-    (shop / "views.parquet").unlink()
-    said = refuse("release", *FLAGS, *DISCOVER, "--dataset", "plain", "--request", "one")
-    assert "reserve=4e-07 or more" in said
-    assert "a part of its delta" in said
-
-
-def test_what_cannot_be_found_is_refused(shop: Path, refuse: Callable[..., str]) -> None:
+def test_what_cannot_be_found_is_refused(refuse: Callable[..., str]) -> None:
     for options, said in [
         (("--discover", "page"), "max_keys is missing"),
         (("--discover", "page", "--max-keys", "0"), "max_keys must be"),
@@ -155,14 +127,11 @@ def test_what_cannot_be_found_is_refused(shop: Path, refuse: Callable[..., str])
         ((*DISCOVER, "--max-groups", "0"), "max_groups"),
     ]:
         assert said in refuse("plan", *FLAGS, *options), options
-    assert shop.exists()
     assert json.loads(run("diagnose", *FLAGS, *DISCOVER, "--json"))
     assert "keys that are found" in refuse("diagnose", *FLAGS, *DISCOVER, "--bounds")
-    assert shop.exists()
     flags = [flag for flag in FLAGS if flag not in ("--max-periods", "1")]
     assert "max_keys must be left out" in refuse("plan", *flags, "--unit", "event", *DISCOVER)
     assert "people hold it" in " ".join(run("plan", *flags, "--unit", "event", "--discover", "page").split())
-    assert shop.exists()
 
 
 def test_several_queries_refuse_what_is_found_by_one(shop: Path, refuse: Callable[..., str]) -> None:

@@ -79,10 +79,9 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (("delta = 1e-3", "delta = 0.05"), "delta must be at most 1 / people"),
+def test_bad_files_are_refused(clinics: Path, refuse: Callable[..., str]) -> None:
+    text = (clinics / "run.toml").read_text(encoding="utf-8")
+    for words, complaint in [
         (("batch = 20", "batch = 200"), "batch must be fewer than the 100 people"),
         (('"linear"', '"gru"'), "architecture must be one of"),
         (("pulse = [40, 160]", "pulse = 40"), "columns.pulse must be two public bounds"),
@@ -92,20 +91,14 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
         ),
         (('"north.csv"', '"nowhere.csv"'), "a CSV or Parquet file"),
         (("people = 100", ""), "holders.north.people must be given"),
-        (("rounds = 2", "runds = 2"), "run.toml, line 5: runds must be one of"),
-        (("rounds = 2", ""), "rounds must be given"),
         (("[held_out]\ndata", "[held]\ndata"), "held must be one of"),
         (("[held_out]", "[[held_out]]"), "held_out must be a table"),
         (("[holders.north]", '[holders."ward 7"]'), "holders must be a name of up to 64"),
-        (("rounds = 2", 'rounds = 2\nname = "a/b"'), "name must be a name of up to 64"),
-        (("epsilon = 1.0", "epsilon = "), "a TOML file (Invalid value (at line 2, column 11))"),
-    ],
-)
-def test_bad_files_are_refused(
-    clinics: Path, refuse: Callable[..., str], words: tuple[str, str], complaint: str
-) -> None:
-    change(clinics, words)
-    assert complaint in refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
+    ]:
+        change(clinics, words)
+        told = refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
+        assert complaint in told, words
+        (clinics / "run.toml").write_text(text, encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -121,16 +114,8 @@ def test_a_holder_elsewhere_is_made_from_the_same_file(clinics: Path) -> None:
         make_trainer(name="north", task=replace(plan.task(), model="another"), plan=file, ledger=own)
     with pytest.raises(InvalidArgument, match="one of north, south"):
         make_trainer(name="west", task=plan.task(), plan=file, ledger=own)
-    with pytest.raises(InvalidArgument, match="group_sizes must be one or several"):
-        make_trainer(name="north", task=plan.task(), plan=file, ledger=own, group_sizes="few")
-    with pytest.raises(InvalidArgument, match="device must be cpu"):
-        make_trainer(name="north", task=plan.task(), plan=file, ledger=own, device="tpu")
 
 
 def test_a_file_or_the_demo_but_not_both(refuse: Callable[..., str]) -> None:
     assert "a TOML file, or --demo" in refuse("federate", "simulate")
     assert "a TOML file, or --demo" in refuse("federate", "simulate", "run.toml", "--demo")
-
-
-def test_help_shows_an_example() -> None:
-    assert "chronodp federate simulate --demo" in run("federate", "simulate", "--help")

@@ -46,7 +46,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def shop(stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with records and an open budget."""
     place = tmp_path / "shop"
@@ -73,7 +73,7 @@ def test_flags_and_file_find_the_same_bounds(shop: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_release_tells_what_was_found_and_what_is_missing(shop: Path) -> None:
+def test_a_release_tells_what_was_found_and_what_is_missing() -> None:
     command = ("release", *FLAGS, *FINDS, "--find-from-zero", "--missing", "0.05", "--dataset", "people")
     text = " ".join(run(*command, "--request", "one", "--out", "one.json", "--out", "one.csv").split())
     assert "Found: privately" in text
@@ -92,12 +92,11 @@ def test_a_release_tells_what_was_found_and_what_is_missing(shop: Path) -> None:
     assert "value_all" not in even["series"][0]
     assert even["series"][0]["lower_if_even"] < even["series"][0]["upper_if_even"]
     assert even["missing"]["assume"] == "even loss"
-    assert shop.exists()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--of", "rows", "--find-from-zero", "--find-between", "0.1", "50")])
-def test_edges_are_found_by_a_command(shop: Path, options: tuple[str, ...]) -> None:
+def test_edges_are_found_by_a_command(options: tuple[str, ...]) -> None:
     asked = (*FLAGS, "--histogram", "kwh", "--find", "edges", "--max-periods", "3", *options)
     assert "picks a typical size of a value" in " ".join(run("plan", *asked).split())
     made = json.loads(run("release", *asked, "--dataset", "people", "--request", "edges", "--json"))
@@ -106,10 +105,9 @@ def test_edges_are_found_by_a_command(shop: Path, options: tuple[str, ...]) -> N
     assert edges[0] == (0.0 if options else -edges[-1])
     assert json.loads(made["release"])["design"]["table"]["measure"]["edges"] == edges
     assert len({row["bin_low"] for row in made["series"]}) == 24
-    assert shop.exists()
 
 
-def test_what_cannot_be_found_is_refused(shop: Path, refuse: Callable[..., str]) -> None:
+def test_what_cannot_be_found_is_refused(refuse: Callable[..., str]) -> None:
     for options, said in [
         (("--sum", "kwh", "--find", "clip", "--clip", "0", "3", "--max-periods", "3"), "given or found, not both"),
         (("--count", "--find", "max_periods", "--max-periods", "3"), "given or found, not both"),
@@ -140,10 +138,8 @@ def test_what_cannot_be_found_is_refused(shop: Path, refuse: Callable[..., str])
         (("--count", "--max-periods", "3", "--missing-assume", "none"), "unless --missing is given"),
     ]:
         assert said in refuse("plan", *FLAGS, *options), options
-    assert shop.exists()
     assert json.loads(run("diagnose", *FLAGS, *FINDS, "--json"))
     assert "found by the release" in refuse("diagnose", *FLAGS, *FINDS, "--bounds")
-    assert shop.exists()
 
 
 def test_several_queries_refuse_what_only_one_can_have(shop: Path, refuse: Callable[..., str]) -> None:
@@ -223,7 +219,6 @@ def test_flags_and_file_say_a_clip_for_each_key(shop: Path) -> None:
     assert abs(wide["south"] / wide["north"] - 2.5) < 1e-6
 
 
-@pytest.mark.usefixtures("shop")
 def test_clips_that_are_none_are_refused(refuse: Callable[..., str]) -> None:
     for flags, says in [
         (("--clip-of", "north=0,2", "--clip", "0", "5"), "left out beside --clip"),
@@ -234,3 +229,18 @@ def test_clips_that_are_none_are_refused(refuse: Callable[..., str]) -> None:
         (("--clip-of", "north=0,2", "--find", "clip"), "given or found"),
     ]:
         assert says in refuse("plan", *FLAGS, *BY, "--sum", "kwh", *flags), flags
+
+
+@pytest.mark.slow
+def test_people_who_were_active_lately(shop: Path) -> None:
+    asked = FILE.replace('sum = "kwh"\n', 'active = "7D"\nmax_stays = 2\n')
+    (shop / "active.toml").write_text(asked, encoding="utf-8")
+    lately = (*FLAGS, "--active", "7D")
+    said = json.loads(run("plan", *lately, "--max-stays", "2", "--json"))
+    assert said == json.loads(run("plan", "-c", "active.toml", "--json"))
+    assert said["design"]["table"]["measure"] == {"kind": "active", "max_stays": 2, "window": "7D"}
+    assert said["alternatives"][0]["cap"] == "2 stays"
+    both = json.loads(run("plan", *lately, "--max-stays", "2", "--max-periods", "1", "--json"))
+    assert {row["cap"] for row in both["alternatives"]} == {"2 stays", "1 active periods", "nobody cut"}
+    run("release", *lately, "--dataset", "people", "--request", "wau", "--out", "wau.json")
+    assert "active" in (shop / "wau.json").read_text(encoding="utf-8")

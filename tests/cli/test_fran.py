@@ -22,7 +22,7 @@ OPENING = ("--model", "model.json", "--dataset", "ward", "--ages", "1", "--epsil
 LINES = "0,1\n1,1\n1,0\n"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("model.json").write_text(json.dumps(COUPLED), encoding="utf-8")
@@ -48,7 +48,6 @@ def status() -> tuple[int, float]:
     return found["charges"], found["sums"][0]["left"]
 
 
-@pytest.mark.usefixtures("home")
 def test_tuning_shows_every_age_and_marks_the_least() -> None:
     found = json.loads(run("fran", "tune", "apart.json", "--error", "0.1", "--oldest", "4", "--json"))
     best = tune(read_model("apart.json"), query=Mean(), error=0.1, oldest=4)
@@ -60,7 +59,6 @@ def test_tuning_shows_every_age_and_marks_the_least() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("home")
 def test_other_ways_of_tuning_and_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     each = json.loads(run("fran", "tune", "model.json", "--error", "0.1", "--way", "each", "--oldest", "2", "--json"))
     assert len(each["best"]["ages"]) == 2
@@ -81,7 +79,6 @@ def test_other_ways_of_tuning_and_the_page(monkeypatch: pytest.MonkeyPatch) -> N
     assert planned["present"]["knows_others"] == pytest.approx(found["leakage"], rel=1e-3)
 
 
-@pytest.mark.usefixtures("home")
 def test_a_plan_is_free_and_says_what_is_paid() -> None:
     planned = json.loads(run("fran", "plan", "model.json", "--ages", "3", "--target", "0.25", "--json"))
     assert planned["present"]["knows_others"] <= 0.25
@@ -96,7 +93,6 @@ def test_a_plan_is_free_and_says_what_is_paid() -> None:
     assert status()[0] == 0
 
 
-@pytest.mark.usefixtures("home")
 def test_answers_come_out_and_go_on_after_a_restart() -> None:
     first = pipe(LINES, "fran", "run", "alarms", *OPENING).splitlines()
     assert first[:2] == ["period,value", "0,"]
@@ -112,7 +108,6 @@ def test_answers_come_out_and_go_on_after_a_restart() -> None:
     assert status() == (1, 3.0)
 
 
-@pytest.mark.usefixtures("home")
 def test_a_step_that_was_stored_and_never_shown_is_told_again() -> None:
     from chronodp.correlated import Fran
 
@@ -122,7 +117,6 @@ def test_a_step_that_was_stored_and_never_shown_is_told_again() -> None:
     assert pipe("0,1\n1,1\n", "fran", "run", "alarms", "--replay").splitlines()[2] == f"1,{lost!r}"
 
 
-@pytest.mark.usefixtures("home")
 def test_several_queries_numbers_with_cuts_and_an_end() -> None:
     words = (*OPENING[:4], "--query", "mean max", "--ages", "0", "--epsilon", "0.5,1", "--horizon", "2")
     raw = "a,61,12\nb,140,12\nc,1,1\n"
@@ -209,7 +203,6 @@ def test_what_cannot_be_opened_spends_nothing(
     assert not (home / "none.db").exists()
 
 
-@pytest.mark.usefixtures("home")
 def test_a_line_that_is_no_snapshot_is_not_repeated(
     refuse: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,7 +215,6 @@ def test_a_line_that_is_no_snapshot_is_not_repeated(
     assert pipe("1,1\n", "fran", "run", "alarms").splitlines()[1].startswith("1,")
 
 
-@pytest.mark.usefixtures("home")
 def test_refusals_are_one_sentence(refuse: Callable[..., str]) -> None:
     for arguments, said in [
         (("tune", "model.json", "--error", "0"), "error must be"),

@@ -77,19 +77,6 @@ def test_the_plot_is_a_page_that_stands_alone(model: str, tmp_path: Path) -> Non
     assert "Released with differential privacy" not in text
 
 
-@pytest.mark.slow
-def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
-    size = 40
-    edges = [[j, k % size, weight] for j in range(size) for k, weight in ((j, 0.5), (j + 1, 0.5))]
-    path = tmp_path / "ring.json"
-    path.write_text(json.dumps({"sequences": size, "edges": edges, "transitions": [[0.6, 0.4], [0.4, 0.6]]}))
-    text = run("leakage", str(path), "--epsilon", "1", "--ages", "3", "--query", "max")
-    assert "Not exact: a group of 40 sequences has 2^40 joint states" in text
-    assert "Dobrushin" in text  # what certified, all others known
-    assert "memory" in text  # and nothing else known
-    assert "–" in text
-
-
 def test_refusals_are_one_sentence(model: str, refuse: Callable[..., str], tmp_path: Path) -> None:
     for arguments, said in [
         (("none.json", "--epsilon", "1"), "model must be a file that can be read"),

@@ -15,7 +15,7 @@ from rich.console import Console
 from chronodp.cli.live_view import ScreenView
 from chronodp.live import Progress
 from tests import forkserver
-from tests.cli.conftest import run
+from tests.cli.conftest import charges, run
 
 SETTINGS = """
 name = "door"
@@ -130,7 +130,6 @@ def test_settings_that_cannot_be_are_named_and_nothing_is_spent(settings: Path, 
     for old, new, named in [
         ('kind = "file"', 'kind = "pigeon"', "source.kind must be one of kafka, mqtt, file"),
         ('kind = "file"', 'kind = "kafka"\nservers = "x:1"', "source.topic must be given"),
-        ('time = "at"', 'tyme = "at"', "fields.tyme must be one of time, user"),
         ('user = "who"', "", "user is missing: name the field with the person"),
         ("max_periods = 3", "", "max_periods is missing"),
         ("max_periods = 3", "max_periods = 0", "max_periods must be a whole number"),
@@ -141,23 +140,18 @@ def test_settings_that_cannot_be_are_named_and_nothing_is_spent(settings: Path, 
         ("epsilon = 100.0", "epsilon = -1.0", "epsilon must be a finite number above 0"),
         ("epsilon = 100.0", "epsilon = 100000.0", "needs more than 3000, and at most 1000 fits"),
         ("[[sinks]]", "[alert]\nabove = 5.0\nepsilon = 950.0\n\n[[sinks]]", "this needs 1050"),  # each alone would fit
-        ("[stream]", "[strem]", "strem must be one of name, dataset"),
         ('workload = "each_period"', 'workload = "median"', "workload must be running_total"),
         ('user = "who"', 'user = "who"\nvalue = "kwh"', "measure.clip must be given"),
         ("[[sinks]]", "[metrics]\nport = 'x'\n[[sinks]]", "metrics.port must be a whole number"),
-        ('kind = "csv"', 'kind = "csv"\nfolder = 1', "sinks.folder must be one of kind, path"),
         ("out.csv", "nowhere/out.csv", "path must be a file in a folder that can be written"),
         ('kind = "csv"', 'kind = "fax"', "sinks.kind must be one of kafka, mqtt, csv, parquet"),
-        ('dataset = "visits"', "", "dataset must be given"),
         ('dataset = "visits"', 'dataset = "other"', "other"),
-        ("name =", "name = =", "a TOML file (Invalid value (at line 2"),
         ('unit = "user"', 'unit = "window:24"', "max_periods must be left out"),
     ]:
         assert old in text
         settings.write_text(text.replace(old, new, 1), encoding="utf-8")
         assert named in refuse("live", str(settings)), (old, new)
-    shown = json.loads(run("budget", "status", "visits", "--json", "--ledger", str(settings.parent / "budget.db")))
-    assert shown["charges"] == 0
+    assert charges("visits", settings.parent / "budget.db") == 0
     source = 'kind = "kafka"\nservers = "x:1"\ntopic = "t"\noptions = { nonsense = "1" }'
     lines = [line for line in text.splitlines() if "in.jsonl" not in line]
     settings.write_text("\n".join(lines).replace('kind = "file"', source), encoding="utf-8")

@@ -25,7 +25,7 @@ FLAGS = (
 PLACES = ("--places", "geo.csv", "--levels", "country,part,town")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def land(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with visits to towns, the towns' parts in two kinds of files, and an open budget."""
     monkeypatch.chdir(tmp_path)

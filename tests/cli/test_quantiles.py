@@ -35,19 +35,6 @@ def test_a_plan_tells_errors_of_ranks(asked: list[str], refuse: Callable[..., st
 
 
 @pytest.mark.slow
-def test_a_release_is_written_and_told_again(asked: list[str], tmp_path: Path) -> None:
-    ledger = ["--ledger", str(tmp_path / "budget.db")]
-    run("budget", "open", "trips", "--epsilon", "20", *ledger)
-    paid = ["--dataset", "trips", "--request", "q", *ledger]
-    run("release", *asked, *paid, "--out", str(tmp_path / "q.csv"), "--page", str(tmp_path / "q.html"))
-    written = pandas.read_csv(tmp_path / "q.csv")
-    assert written["quantile"].tolist() == [0.1, 0.5, 0.9]
-    assert np.allclose(written["value"], [1, 5, 9], atol=1.5)
-    again = json.loads(run("release", *asked, *paid, "--json"))
-    assert [row["value"] for row in again["series"]] == written["value"].tolist()
-
-
-@pytest.mark.slow
 def test_a_saved_release_is_verified_and_read(asked: list[str], tmp_path: Path, refuse: Callable[..., str]) -> None:
     ledger = ["--ledger", str(tmp_path / "budget.db")]
     run("budget", "open", "trips", "--epsilon", "20", *ledger)
@@ -70,36 +57,3 @@ def test_a_saved_release_is_verified_and_read(asked: list[str], tmp_path: Path, 
     assert "drawn for these alone" in refuse("read", drawn, "--quantile", "0.55")
     assert "quantiles do not add up" in refuse("read", drawn, "--rolling", "2")
     assert "holds one release" in refuse("read", drawn, "--part", "km")
-
-
-@pytest.mark.slow
-def test_quantiles_beside_counts_in_a_workload(asked: list[str], tmp_path: Path) -> None:
-    ledger = ["--ledger", str(tmp_path / "budget.db")]
-    run("budget", "open", "trips", "--epsilon", "20", *ledger)
-    workload, out = tmp_path / "both.toml", tmp_path / "both.json"
-    workload.write_text(
-        f"""
-data = {json.dumps(asked[0])}
-time = "at"
-user = "who"
-every = "1D"
-start = 2026-01-01
-end = 2026-01-02
-max_periods = 1
-epsilon = 5.0
-
-[queries.trips]
-count = true
-
-[queries.length]
-quantiles = "km"
-fractions = [0.5]
-edges = [0.0, 2.5, 5.0, 7.5, 10.0]
-""",
-        encoding="utf-8",
-    )
-    assert "ranks" in run("plan", str(workload))
-    run("release", str(workload), "--dataset", "trips", "--request", "both", "--out", str(out), *ledger)
-    assert json.loads(run("read", str(out), "--part", "length", "--json"))["series"][0]["value"] == pytest.approx(
-        5.0, abs=1.0
-    )

@@ -18,7 +18,7 @@ from tests.series.readings.towns import released, town
 MONTH = ("2026-01-05", "2026-02-08")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     releases = released()
@@ -29,7 +29,6 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("saved")
 def test_shares_ratios_and_changes_are_those_of_views() -> None:
     release = released()["gaussian"]
     asked = {
@@ -58,14 +57,6 @@ def test_shares_ratios_and_changes_are_those_of_views() -> None:
     assert "share of count of people" in text
     assert "Step: published where the chance of being more than 0.05 off is at most 5 %" in text
     assert "unreliable" in text
-
-
-@pytest.mark.usefixtures("saved")
-@pytest.mark.slow
-def test_a_baseline_of_periods_without_dates() -> None:
-    told = json.loads(run("read", "numbered.json", "--change", "0", "1", "--json"))
-    table = released()["numbered"].change(baseline=(0, 1)).to_pandas()
-    assert [row["value"] for row in told["series"]] == pytest.approx(table["value"].tolist())
 
 
 @pytest.mark.slow
@@ -97,16 +88,6 @@ def test_parts_of_a_release_together(saved: Path, refuse: Callable[..., str]) ->
     assert "part must be one of all, shop" in refuse("read", "both.json", "--share")
 
 
-def test_a_table_starts_nothing_in_a_spreadsheet(saved: Path) -> None:
-    with cdp.Ledger(saved / "budget.db") as ledger:
-        ledger.open("town", unit=cdp.UserPeriod("1D"), epsilon=4.0)
-        plan = town().count().by(county=["a", "=1+1"]).plan(epsilon=4.0)
-        plan.release(ledger, dataset="town", request="keys", progress=lambda _: None).save("keys.json")
-    run("read", "keys.json", "--share", "--out", "keys.csv")
-    assert set(pd.read_csv("keys.csv")["county"]) == {"a", "'=1+1"}
-
-
-@pytest.mark.usefixtures("saved")
 def test_what_cannot_be_read_is_refused(refuse: Callable[..., str]) -> None:
     assert "left out beside share" in refuse("read", "laplace.json", "--share", "--change", "2026-01-05", "2026-02-08")
     assert "a grouping and its key" in refuse("read", "laplace.json", "--at", "county")
@@ -127,7 +108,6 @@ def test_what_cannot_be_read_is_refused(refuse: Callable[..., str]) -> None:
     assert "used with a share, a ratio or a change" in refuse("read", "laplace.json", "--simultaneous")
 
 
-@pytest.mark.usefixtures("saved")
 def test_smoothing_is_that_of_views(refuse: Callable[..., str]) -> None:
     release = released()["laplace"]
     asked: dict[tuple[str, ...], tuple[View, Method]] = {

@@ -1,19 +1,26 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import typer
+from typer.testing import CliRunner
 
 import chronodp
 from chronodp.cli.account import parse_release
-from chronodp.cli.shell import app
+from chronodp.cli.shell import _PANELS, _pairs_apart, app
+from chronodp.cli.terminal import table_of, terminal
+from chronodp.errors import InvalidArgument
 from chronodp.privacy import ApproximateCost, GaussianCost, LaplaceCost, RepeatedCost, SequenceCost, dump
+from chronodp.schemas import json_schema, schema_names
+from tests import forkserver
 from tests.cli.conftest import run
 from tests.conftest import Trials
 
@@ -141,3 +148,43 @@ def test_explain_in_words_and_numbers() -> None:
     assert round(facts["tails"][0]["gaussian_over_delta"]) == 111
     assert facts["tails"][0]["any_mechanism"] is None
     assert json.loads(run("explain", "--epsilon", "1000", "--json"))["odds_factor"] is None
+
+
+@pytest.mark.kill
+def test_the_help_shows_panels_in_their_order() -> None:
+    said = forkserver.run("-m", "chronodp", "--help").stdout
+    headings = re.findall(r"─ ([A-Z][a-z ]+) ─", said)
+    assert headings == ["Options", *_PANELS]
+
+
+def test_a_pair_with_a_comma_is_two_words() -> None:
+    assert _pairs_apart(["plan", "--clip=-60,300", "--sum", "v"]) == ["plan", "--clip", "-60", "300", "--sum", "v"]
+    for left_alone in (["--clip", "-60", "300"], ["--clip=3"], ["--edges=0,1"], ["--clip=1,2,3"]):
+        assert _pairs_apart(left_alone) == left_alone
+
+
+def test_schemas_are_listed_and_printed() -> None:
+    listed = CliRunner().invoke(app, ["schema"])
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == list(schema_names())
+    for name in schema_names():
+        assert json.loads(CliRunner().invoke(app, ["schema", name]).stdout) == json_schema(name)
+
+
+def test_an_unknown_schema_is_refused_with_the_names_of_all() -> None:
+    refused = CliRunner().invoke(app, ["schema", "nothing"])
+    assert isinstance(refused.exception, InvalidArgument)
+    assert "one of answers, budget, certificate, chain" in str(refused.exception)
+    assert not refused.stdout
+    with pytest.raises(InvalidArgument):
+        json_schema("nothing")
+
+
+ODD = "[/a] [red]b :house:"
+
+
+def test_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    terminal().print(table_of(pd.DataFrame({ODD: [ODD, "plain"], "value": [1.5, 2.5]}), f"title {ODD}"))
+    shown = capsys.readouterr().out
+    assert shown.count(ODD) == 3
+    assert "1.5" in shown

@@ -19,7 +19,7 @@ ASKED = (
 )
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     hours = pd.date_range("2026-01-01", periods=168, freq="h")
@@ -41,14 +41,6 @@ def test_a_spectrum_is_shown_stored_and_verified(home: Path) -> None:
     assert strongest["harmonic"] == 7
     with cdp.Ledger("budget.db") as ledger:
         assert "genuine" in run("verify", "spectrum.json", "--public-key", ledger.keys.public)
-
-
-def test_other_harmonics(home: Path) -> None:
-    run("budget", "open", "more", "--epsilon", "6", "--unit", "event")
-    for what in [("--only", "7"), ("--strongest", "1", "40"), ("--whole",)]:
-        made = json.loads(run(*ASKED, *what, "--epsilon", "2", "--dataset", "more", "--request", what[0][2:], "--json"))
-        assert 7 in [row["harmonic"] for row in made["harmonics"]], what
-    assert home.exists()
 
 
 def test_refusals_spend_nothing(home: Path, refuse: Callable[..., str]) -> None:

@@ -47,16 +47,13 @@ PRICE = ("--epsilon", "1", "--delta", "1e-7")
 LIFE = ("--epsilon", "1", "--delta", "1e-7", "--max-periods", "12")
 PAID = ("--epsilon", "1", "--dataset", NAME)
 TABLE = ("rows.parquet", "--time", "at")
+PAYS = ("--dataset", NAME, "--tally", "other")
 NAMED = ("--name", NAME, "--tally", "tally")
 DATES = ("--start", "2026-01-01", "--end", "2026-01-02")
 
 # What each command is called with; those that print nothing of what others wrote say why.
 CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "budget open": (
-        (NAME, "--epsilon", "9", "--delta", "1e-5"),
-        (NAME, "--epsilon", "7"),
-        (KEY, "--epsilon", "1"),
-    ),
+    "budget open": ((NAME, "--epsilon", "9", "--delta", "1e-5"), (NAME, "--epsilon", "7"), (KEY, "--epsilon", "1")),
     "budget status": ((), ("--json",), (NAME, "--analyst", NAME), (KEY,)),
     "budget history": ((NAME,), (NAME, "--json"), (KEY,)),
     "budget export": ((NAME,), (KEY,)),
@@ -107,17 +104,17 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         (f"new{KEY}", "--dataset", NAME, "--above", "3", "--change", "1", "--epsilon", "1"),
         ("--check", "--above", "1", "--change", "1", "--request", KEY, *PAID),
     ),
-    "lifetime plan": ((*ASKED[:-2], *LIFE),),
-    "lifetime open": ((*ASKED[:-2], *LIFE, "--dataset", NAME, "--name", KEY, "--tally", "other"),),
+    "lifetime open": (
+        (*ASKED[:-2], *LIFE, *PAYS, "--name", NAME, "--dry-run"),
+        (*ASKED[:-2], *LIFE, *PAYS, "--name", KEY),
+    ),
     "lifetime issue": (
         ("rows.parquet", *NAMED, *DATES, "--request", KEY),
         ("rows.parquet", *NAMED, *DATES, "--request", "new"),
     ),
     "lifetime status": (("--name", NAME), ("--name", NAME, "--json"), ("--name", KEY)),
-    "lifetime verify": ((*NAMED,), ("--name", NAME, "--tally", "nothing\x1b")),
-    "lifetime compact": ((*NAMED,),),
-    "lifetime forget": ((*NAMED, "--ids", "people.csv"),),
-    "lifetime same": ((*NAMED, "--ids", "people.csv"),),
+    "lifetime verify": ((*NAMED, "--compact"), ("--name", NAME, "--tally", "nothing\x1b")),
+    "lifetime forget": ((*NAMED, "--ids", "people.csv"), (*NAMED, "--ids", "people.csv", "--same")),
     "live": (("live.toml", "--windows", "1"),),
     "curator check": (("policy.toml",), ("checked.toml", "--ledger", "budget.db")),
     "curator hold": ((NAME, "--why", KEY), (NAME,), (NAME, "--json"), (f"no{KEY}",)),

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import chronodp as cdp
+from chronodp import User
 from chronodp.dossier import write_dossier, zip_folder
 from chronodp.ledger import Ledger
 from tests.cli.conftest import run
-from tests.ledger.examples import CERTIFICATE, COST
+from tests.ledger.copies import copy_database, replace_database
+from tests.ledger.examples import CERTIFICATE, COST, fulfil
 
 
 def test_says_what_is_wrong_in_which_dossier(tmp_path: Path, refuse: Callable[..., str]) -> None:
@@ -68,3 +70,75 @@ def test_a_dossier_is_packed_for_an_email(
     Path("given.zip").unlink()
     zip_folder(tmp_path / "got" / "given")
     assert (tmp_path / "got" / "given.zip").read_bytes() == first
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    with Ledger("budget.db") as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        fulfil(ledger, "january")
+    return tmp_path
+
+
+def test_the_public_half_is_shown_written_and_taken(desk: Path, refuse: Callable[..., str]) -> None:
+    with Ledger("budget.db") as ledger:
+        public = ledger.keys.public
+    assert run("key") == f"{public}\n"
+    assert json.loads(run("key", "--json")) == {"public_key": public, "algorithm": "Ed25519"}
+    assert run("key", "--out", "public.key") == ""
+    assert (desk / "public.key").read_text(encoding="ascii") == f"{public}\n"
+    run("key", "--json", "--out", "public.json")
+    run("budget", "export", "meters", "--out", "chain.json")
+    for given in (public, "public.key", "public.json"):
+        assert "All 1 links are genuine" in run("verify", "chain.json", "--public-key", given)
+    said = refuse("verify", "chain.json", "--public-key", "budget.db.keys")
+    assert "the public half alone: that file holds a ledger's private keys. `chronodp key --out public.key`" in said
+    for text in (desk / "budget.db.keys").read_text(encoding="utf-8").split('"'):
+        assert len(text) < 40 or text not in said
+    (desk / "cut.keys").write_text((desk / "budget.db.keys").read_text(encoding="utf-8")[:50], encoding="utf-8")
+    assert "private keys" in refuse("verify", "chain.json", "--public-key", "cut.keys")
+    assert "got a str" in refuse("verify", "chain.json", "--public-key", "nonsense")
+    assert "got a str" in refuse("verify", "chain.json", "--public-key", "chain.json"[:-1])
+    assert "there is no ledger at none.db" in refuse("key", "--ledger", "none.db")
+    assert not (desk / "none.db").exists()
+
+
+def test_a_backup_goes_on_from_the_command_line(desk: Path, refuse: Callable[..., str]) -> None:
+    copy_database(desk / "budget.db", desk / "copy.db")
+    with Ledger("budget.db") as ledger:
+        fulfil(ledger, "february")
+    replace_database(desk / "budget.db", desk / "copy.db")
+    assert "it holds 1 charges of 'meters' and 2 were made" in refuse("budget", "status")
+    shutil.copy("budget.db.keys", "before.keys")
+    said = json.loads(run("budget", "restore", "--yes", "--complete", "--json"))
+    assert said["booked"] == ["meters"]
+    assert "This ledger was restored from a backup" in run("budget", "status")
+    with Ledger("budget.db") as ledger:
+        ledger.open("homes", unit=User(), epsilon=1.0)
+        fulfil(ledger, "march", dataset="homes")
+    run("budget", "export", "homes", "--out", "chain.json")
+    run("key", "--out", "public.key")
+    checked = run("verify", "chain.json", "--public-key", "public.key")
+    assert "All 1 links are genuine" in checked
+    assert "The ledger was restored from a backup on" in checked
+    replace_database(desk / "budget.db", desk / "copy.db")
+    assert "a copy from before the ledger was restored" in refuse("budget", "status")
+    text = run("budget", "restore", "--yes")
+    assert "Booked as spent to the limit: meters." in text
+    assert "0.0% left" in run("budget", "status")
+
+
+def test_keys_can_be_named_by_every_command(desk: Path, refuse: Callable[..., str]) -> None:
+    (desk / "budget.db.keys").rename(desk / "owner.keys")
+    for command in (
+        ("open", "other", "--epsilon", "1"),
+        ("status",),
+        ("history", "meters"),
+        ("export", "meters"),
+        ("close", "other", "--yes"),
+    ):
+        said = refuse("budget", *command)
+        assert "no keys at budget.db.keys, and this ledger has some: give keys= (on the command line --keys)" in said
+        run("budget", *command, "--keys", "owner.keys")
+    assert not (desk / "budget.db.keys").exists()

@@ -48,7 +48,7 @@ max_alerts = 2
 """
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     times = pd.date_range("2026-01-01", periods=192, freq="30min", tz="UTC")
@@ -89,7 +89,6 @@ def test_a_workload_is_released_once(shop: Path) -> None:
     assert "genuine" in run("verify", "month.json", "--public-key", "key.txt")
 
 
-@pytest.mark.usefixtures("shop")
 def test_one_peak_needs_no_workload() -> None:
     flags = ("--time", "at", "--user", "who", "--every", "1h", "--start", "2026-01-01", "--end", "2026-01-05")
     limits = ("--max-periods", "96", "--sum", "kwh", "--clip", "0", "3", "--epsilon", "1")
@@ -103,20 +102,16 @@ def test_a_workload_that_makes_no_sense_is_refused(shop: Path, refuse: Callable[
         ('of = "load"\npeak', 'of = "lod"\npeak', "a query above it"),
         ('peak = "1D"', 'peak = "1D"\ntrough = "1D"', "a query above it"),
         ("change = 3.0", "", "queries.alarm.change must be given: the most that one unit"),
-        ("change = 3.0", "changed = 3.0", "queries.alarm.changed must be one of"),
         ("max_alerts = 2", 'max_alerts = 2\nunit = "event"', "queries.alarm.unit must be one of above"),
         ("epsilon = 1.0", "", "epsilon"),
-        ("epsilon = 1.0", "epsilon = 1.0\nepsilom = 2.0", "epsilom"),
         ('sum = "kwh"', 'sum = "kwh"\nweight = 1.0', "given for 'peak' as well"),
         ("count = true", "count = true\nunit = 'user/replace'", "one price can protect one unit only"),
         (WORKLOAD[WORKLOAD.index("[queries.load]") :], "", "[queries.NAME]"),
-        ("time =", "time", "a TOML file"),
     ]:
         (shop / "month.toml").write_text(WORKLOAD.replace(before, after), encoding="utf-8")
         assert said in refuse("plan", "month.toml"), before
 
 
-@pytest.mark.usefixtures("shop")
 def test_what_a_workload_cannot_do_is_refused(refuse: Callable[..., str]) -> None:
     assert "look at each by itself" in refuse("diagnose", "month.toml")
     flags = ("--dataset", "people", "--request", "jan")
@@ -126,12 +121,3 @@ def test_what_a_workload_cannot_do_is_refused(refuse: Callable[..., str]) -> Non
     assert "missing must be left out where several queries are planned together; got a float" in missing
     with cdp.Ledger("budget.db") as ledger:
         assert not ledger.history("people")
-
-
-def test_a_mean_says_what_it_is_of_beside_queries_about_others(shop: Path) -> None:
-    text = WORKLOAD + '\n[queries.mean]\nmean = "kwh"\nof = "people"\nclip = [0.0, 3.0]\n'
-    text += '\n[queries.bins]\nhistogram = "kwh"\nof = "rows"\nedges = [0.0, 1.0, 3.0]\n'
-    (shop / "month.toml").write_text(text, encoding="utf-8")
-    said = " ".join(run("plan", "month.toml").split())
-    assert "mean" in said
-    assert "bins" in said

@@ -25,7 +25,7 @@ class Change:
     """What somebody does to a folder, and what is wrong with it then."""
 
     name: str
-    make: Callable[[Files, Keys], None]
+    make: Callable[[Files, Keys], object]
     faults: tuple[str, ...]
     given: bool = False
     """Whether the verifier is given the owner's key."""
@@ -65,7 +65,7 @@ def _listed_again(files: Files) -> None:
     files["manifest.json"] = json.dumps(manifest).encode()
 
 
-def _relinked(change: Callable[[list[Any], Keys], None]) -> Callable[[Files, Keys], None]:
+def _relinked(change: Callable[[list[Any], Keys], object]) -> Callable[[Files, Keys], None]:
     def make(files: Files, keys: Keys) -> None:
         chain = json.loads(files["chain.json"])
         change(chain["links"], keys)
@@ -80,20 +80,8 @@ def _signed_link(body: Mapping[str, Any], keys: Keys) -> dict[str, str]:
     return {"body": text, "signature": keys.sign(text.encode())}
 
 
-def _remove_second(links: list[Any], _: Keys) -> None:
-    del links[1]
-
-
-def _remove_newest(links: list[Any], _: Keys) -> None:
-    del links[-1]
-
-
 def _swap(links: list[Any], _: Keys) -> None:
     links[1], links[2] = links[2], links[1]
-
-
-def _repeat(links: list[Any], _: Keys) -> None:
-    links.insert(2, links[1])
 
 
 def _add_foreign(links: list[Any], keys: Keys) -> None:
@@ -167,21 +155,6 @@ def _other_format(files: Files, _: Keys) -> None:
     files["manifest.json"] = json.dumps({**json.loads(files["manifest.json"]), "format": 2}).encode()
 
 
-def _nothing(_: Files, __: Keys) -> None:
-    pass
-
-
-def _without(path: str) -> Callable[[Files, Keys], None]:
-    def make(files: Files, _: Keys) -> None:
-        del files[path]
-
-    return make
-
-
-def _add(files: Files, _: Keys) -> None:
-    files["releases/more.txt"] = b"more"
-
-
 def _respell(files: Files, _: Keys) -> None:
     """Spell the signature another way: the last digit before the padding has four bits to spare."""
     digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -196,11 +169,12 @@ def _not_link(number: int) -> str:
 
 
 _OTHER = "releases/0001.json: the certificate is genuine but belongs to another release"
+_GAP = (_FORGED, "chain.json: link 2 is numbered 3: a link before it is missing", *map(_not_link, (2, 3)))
 _LOST = "it is missing, or not written as in a dossier"
 
 CHANGES = (
-    Change("nothing", _nothing, ()),
-    Change("nothing, with the owner's key", _nothing, (), given=True),
+    Change("nothing", lambda *_: None, ()),
+    Change("nothing, with the owner's key", lambda *_: None, (), given=True),
     Change(
         "a number",
         _change_number,
@@ -217,28 +191,20 @@ CHANGES = (
         _cut_table,
         (_FORGED, "releases/0001.json: row 4 of its table does not show the signed number"),
     ),
-    Change(
-        "a link removed",
-        _relinked(_remove_second),
-        (_FORGED, "chain.json: link 2 is numbered 3: a link before it is missing", *map(_not_link, (2, 3))),
-    ),
+    Change("a link removed", _relinked(lambda links, _: links.pop(1)), _GAP),
     Change(
         "the newest link removed",
-        _relinked(_remove_newest),
+        _relinked(lambda links, _: links.pop()),
         (
             _FORGED,
             "chain.json: the chain of 2 links does not end at the given head: newer links are missing",
             _not_link(3),
         ),
     ),
-    Change(
-        "links reordered",
-        _relinked(_swap),
-        (_FORGED, "chain.json: link 2 is numbered 3: a link before it is missing", *map(_not_link, (2, 3))),
-    ),
+    Change("links reordered", _relinked(_swap), _GAP),
     Change(
         "a link repeated",
-        _relinked(_repeat),
+        _relinked(lambda links, _: links.insert(2, links[1])),
         (_FORGED, "chain.json: link 3 is numbered 2: a link is repeated or out of order", _not_link(3)),
     ),
     Change(
@@ -266,11 +232,15 @@ CHANGES = (
         _foreign_key,
         (_FORGED, "chain.json: its public_key is not the manifest's", f"chain.json: link 1: {UNSIGNED}"),
     ),
-    Change("a file added", _add, ("releases/more.txt: it is not in the manifest: it was added",)),
-    Change("a file removed", _without("numbers/0003.csv"), ("numbers/0003.csv: it is missing",)),
-    Change("no signature", _without("manifest.sig"), (_FORGED,)),
+    Change(
+        "a file added",
+        lambda files, _: files.update({"releases/more.txt": b"more"}),
+        ("releases/more.txt: it is not in the manifest: it was added",),
+    ),
+    Change("a file removed", lambda files, _: files.pop("numbers/0003.csv"), ("numbers/0003.csv: it is missing",)),
+    Change("no signature", lambda files, _: files.pop("manifest.sig"), (_FORGED,)),
     Change("a signature spelled another way", _respell, (_FORGED,)),
-    Change("no manifest", _without("manifest.json"), (f"manifest.json: {_LOST}",)),
+    Change("no manifest", lambda files, _: files.pop("manifest.json"), (f"manifest.json: {_LOST}",)),
     Change("another format", _other_format, (f"manifest.json: {_LOST}",)),
-    Change("no chain", _without("chain.json"), ("chain.json: it is missing", f"chain.json: {_LOST}")),
+    Change("no chain", lambda files, _: files.pop("chain.json"), ("chain.json: it is missing", f"chain.json: {_LOST}")),
 )

@@ -21,25 +21,8 @@ QUIET: dict[str, Any] = {"progress": lambda _: None}
 PRICE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 
 KINDS = (
-    "plain",
-    "groups",
-    "histogram",
-    "quantiles",
-    "mean",
-    "variance",
-    "places",
-    "active",
-    "norm",
-    "clips",
-    "where",
-    "found",
-    "missing",
-    "keys",
-    "together",
-    "spectrum",
-    "choice",
-    "check",
-    "issue",
+    *("plain", "groups", "histogram", "quantiles", "mean", "variance", "places", "active", "norm", "clips"),
+    *("where", "found", "missing", "keys", "together", "spectrum", "choice", "check", "issue"),
 )
 """The requests of the dataset ``meters``, in the order of its chain."""
 

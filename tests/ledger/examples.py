@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chronodp import User
 from chronodp.ledger import Fulfilled, Ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, PureCost
@@ -16,8 +18,9 @@ CERTIFICATE = Certificate(
 )
 
 
-def fulfil(ledger: Ledger, request: str, *, text: str = "[1]", dataset: str = "meters") -> Fulfilled:
-    """Pay for a release, and store it."""
-    return ledger.fulfil(
-        dataset, request=request, cost=COST, unit=User(), plan="p", source="s", produce=lambda: (text, CERTIFICATE)
-    )
+def fulfil(
+    ledger: Ledger, request: str, *, text: str = "[1]", dataset: str = "meters", produce: Any = None, **other: str
+) -> Fulfilled:
+    """Pay for a release, and store it: a text, or what is produced."""
+    asked: dict[str, Any] = {"plan": "p", "source": "s", "produce": produce or (lambda: (text, CERTIFICATE)), **other}
+    return ledger.fulfil(dataset, request=request, cost=COST, unit=User(), **asked)

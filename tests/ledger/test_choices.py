@@ -12,7 +12,7 @@ from chronodp import User
 from chronodp.errors import RequestConflict
 from chronodp.ledger import Fulfilled, Ledger, Staged
 from chronodp.privacy import Certificate
-from tests.ledger.examples import CERTIFICATE, COST
+from tests.ledger.examples import CERTIFICATE, COST, fulfil
 
 POINTS = (
     *("debit written", "debit committed", "debit marked", "draw claimed", "choice drawn", "choice written"),
@@ -115,9 +115,7 @@ def test_other_data_or_a_plain_release_under_the_same_id_are_refused(address: st
         with pytest.raises(RequestConflict, match="another plan, source or cost"):
             work.ask(ledger, source="other")
         with pytest.raises(RequestConflict, match="never released"):
-            ledger.fulfil(
-                "meters", request="one", cost=COST, unit=User(), plan="p", source="s", produce=lambda: ("", CERTIFICATE)
-            )
+            fulfil(ledger, "one", produce=lambda: ("", CERTIFICATE))
         assert len(work.drawn) == 1
 
 
@@ -130,7 +128,7 @@ def test_a_choice_that_cannot_be_read_can_be_asked_for_again(address: str, tmp_p
     with opened(address, tmp_path) as ledger:
         staged = Staged((work.choose, work.choose), missing)
         with pytest.raises(FileNotFoundError):
-            ledger.fulfil("meters", request="one", cost=COST, unit=User(), plan="p", source="s", produce=staged)
+            fulfil(ledger, "one", produce=staged)
         assert work.ask(ledger).release == "choice 0, draw 0; choice 1, draw 1; noise, draw 2"
         assert len(ledger.history("meters")) == 1
 
@@ -146,7 +144,7 @@ def test_of_two_who_go_on_at_once_one_draws(address: str, tmp_path: Path) -> Non
         made: list[Fulfilled] = []
         staged = Staged((work.choose, work.choose), release)
         with pytest.raises(RequestConflict, match="under way elsewhere"):
-            ledger.fulfil("meters", request="one", cost=COST, unit=User(), plan="p", source="s", produce=staged)
+            fulfil(ledger, "one", produce=staged)
         assert made[0].release.startswith("choice 0, draw 0; choice 1, draw 1; noise")
         assert len(work.drawn) == 2
         assert len(other.drawn) == 1

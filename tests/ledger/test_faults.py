@@ -20,7 +20,7 @@ from chronodp.ledger import FileWitness, Fulfilled, Ledger, Transaction
 from chronodp.ledger.marks import MarkFile
 from chronodp.privacy import Certificate, PureCost
 from tests.ledger.conftest import fresh_database
-from tests.ledger.examples import CERTIFICATE, COST
+from tests.ledger.examples import CERTIFICATE, COST, fulfil
 
 resource = pytest.importorskip("resource", reason="this system limits no files")
 
@@ -66,9 +66,7 @@ class Bench:
         return f"release {self.draws}", CERTIFICATE
 
     def made(self, request: str) -> Fulfilled:
-        return self.ledger.fulfil(
-            "meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=self.produce
-        )
+        return fulfil(self.ledger, request, produce=self.produce)
 
 
 Fault = Callable[[Bench], Callable[[], object]]
@@ -215,7 +213,7 @@ def test_what_is_drawn_and_not_stored_is_named_and_lost_only_with_its_process(be
     with Ledger(bench.path("budget.db")) as other:
         assert other.status("meters").unreleased == ("r",)
         with pytest.raises(RequestConflict, match="never drawn again"):
-            other.fulfil("meters", request="r", cost=COST, unit=User(), plan="p", source="s", produce=bench.produce)
+            fulfil(other, "r", produce=bench.produce)
     assert bench.ledger.may_finish("meters", "r")
     assert bench.ledger.store_drawn("meters", "r")
     assert not bench.ledger.store_drawn("meters", "r")
@@ -395,10 +393,7 @@ def mounted(place: Path) -> Iterator[None]:
 @pytest.mark.slow
 def test_a_real_disk_that_is_full_and_then_vanishes(tmp_path: Path) -> None:
     place = tmp_path / "mounted"
-    with (
-        mounted(place),
-        Ledger(tmp_path / "budget.db", witness=FileWitness(place / "witness")) as ledger,
-    ):
+    with mounted(place), Ledger(tmp_path / "budget.db", witness=FileWitness(place / "witness")) as ledger:
         ledger.open("meters", unit=User(), epsilon=10.0)
         ledger.spend("meters", COST, unit=User())
         with suppress(OSError), (place / "other").open("wb", buffering=0) as file:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
 import stat
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +18,9 @@ import pytest
 
 from chronodp import User
 from chronodp.errors import KeysMismatch, LedgerSetBack, LedgerUnavailable
-from chronodp.ledger import FileWitness, Ledger, opening
+from chronodp.ledger import FileWitness, Ledger, marks, opening, restore
 from chronodp.ledger.keyfile import read_keys
+from chronodp.ledger.marks import MarkFile
 from chronodp.ledger.watch import Watch
 from chronodp.privacy import PureCost
 from tests import forkserver
@@ -31,8 +35,6 @@ def begin(path: Path, **options: Any) -> Ledger:
 
 
 # Each attack returns normally if it was refused by name, and fails if the ledger went along with it.
-
-
 def through_a_link(folder: Path) -> None:
     with begin(folder / "budget.db") as ledger:
         fulfil(ledger, "january")
@@ -232,7 +234,7 @@ def test_a_release_whose_debit_is_gone_is_not_signed(ledger: Ledger) -> None:
         return "drawn", CERTIFICATE
 
     with pytest.raises(LedgerSetBack, match="while 'x' was under way: its debit is gone"):
-        ledger.fulfil("meters", request="x", cost=COST, unit=User(), plan="p", source="s", produce=produce)
+        fulfil(ledger, "x", produce=produce)
     assert ledger.chain("meters") == []
 
 
@@ -335,3 +337,242 @@ def test_no_keys_are_shown_by_any_refusal(tmp_path: Path) -> None:
             Ledger(tmp_path / "other.db")
         assert not any(secret[:8] in str(refused.value) for secret in secrets)
         assert refused.value.__suppress_context__
+
+
+REFUSED = "holds no marks, and this ledger has a witness that does"
+
+
+class Files:
+    """A ledger with its keys and its witness, and copies of the first two."""
+
+    def __init__(self, folder: Path) -> None:
+        self.database, self.keys = folder / "budget.db", folder / "budget.db.keys"
+        self.elsewhere, self.copy = folder / "witness", folder / "copy.db"
+
+    def opened(self) -> Ledger:
+        return Ledger(self.database, witness=FileWitness(self.elsewhere))
+
+    def back_up(self) -> None:
+        copy_database(self.database, self.copy)
+        self.kept = self.keys.read_bytes()
+
+    def put_back(self) -> None:
+        replace_database(self.database, self.copy)
+        self.keys.write_bytes(self.kept)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    """Return a ledger with a release that its copies do not know."""
+    made = Files(tmp_path)
+    with made.opened() as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        fulfil(ledger, "before")
+        made.back_up()
+        fulfil(ledger, "since", text="first draw")
+    return made
+
+
+LOSSES: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "empty": lambda path: path.write_bytes(b""),
+    "blank": lambda path: path.write_bytes(b"\n  \n"),
+    "zeros": lambda path: path.write_bytes(bytes(4096)),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("set_back", [True, False])
+def test_a_witness_without_marks_is_not_taken_as_new(files: Files, name: str, set_back: bool) -> None:
+    LOSSES[name](files.elsewhere)
+    if set_back:
+        files.put_back()
+    before = files.elsewhere.read_bytes() if files.elsewhere.exists() else None
+    for _ in range(2):
+        with pytest.raises(LedgerUnavailable, match=f"{REFUSED}|witness is damaged"):
+            files.opened()
+    assert (files.elsewhere.read_bytes() if files.elsewhere.exists() else None) == before
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_the_owner_says_that_a_witness_is_new(files: Files, complete: bool) -> None:
+    files.elsewhere.unlink()
+    done = restore(files.database, witness=FileWitness(files.elsewhere), complete=complete)
+    assert done.booked == (() if complete else (("meters", ""),))
+    with files.opened() as ledger:
+        assert ledger.status("meters").share == (pytest.approx(0.25) if complete else 1.0)
+        assert fulfil(ledger, "since").release == "first draw"
+        assert "restored" in ledger.restored
+    files.elsewhere.unlink()
+    with pytest.raises(LedgerSetBack, match=REFUSED):
+        files.opened()
+
+
+def test_a_witness_that_comes_late_is_told_all_that_was_made(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    with Ledger(files.database) as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        fulfil(ledger, "before")
+        files.back_up()
+        fulfil(ledger, "since")
+    files.opened().close_connection()
+    marks = MarkFile(files.elsewhere).read()
+    assert marks['["releases", "meters"]'] == marks['["charges", "meters", "", ""]'] == 2
+    with Ledger(files.database) as ledger:  # as the command line does, which knows of no witness
+        fulfil(ledger, "without it")
+    files.opened().close_connection()
+    assert MarkFile(files.elsewhere).read()['["releases", "meters"]'] == 3
+    files.put_back()  # from before there was a witness
+    with pytest.raises(LedgerSetBack, match="it holds 1 charges of 'meters' and 3 were made"):
+        files.opened()
+
+
+def test_a_witness_of_ones_own_is_missed_as_well(tmp_path: Path) -> None:
+    class Shared:
+        def __init__(self) -> None:
+            self.numbers: dict[str, int] = {}
+
+        def newest(self, stream: str) -> int:
+            return self.numbers.get(stream, 0)
+
+        def saw(self, stream: str, step: int) -> None:
+            self.numbers[stream] = step
+
+    path, shared = tmp_path / "budget.db", Shared()
+    with Ledger(path, witness=shared) as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        fulfil(ledger, "before")
+    for _ in range(2):
+        with Ledger(path, witness=shared) as ledger:
+            assert fulfil(ledger, "before").repeated
+        with pytest.raises(LedgerSetBack, match=f"the witness {REFUSED}"):
+            Ledger(path, witness=Shared())
+    shared = Shared()
+    restore(path, witness=shared, complete=True)
+    with Ledger(path, witness=shared) as ledger:
+        assert fulfil(ledger, "before").repeated
+
+
+def test_keys_know_of_a_witness_after_they_were_written_anew(files: Files) -> None:
+    with files.keys.open("ab") as file:
+        file.write(b" " * 2**19)
+    with files.opened() as ledger:
+        fulfil(ledger, "long")
+    assert files.keys.stat().st_size < 2**12
+    files.elsewhere.unlink()
+    with pytest.raises(LedgerSetBack, match=REFUSED):
+        files.opened()
+
+
+def test_the_highest_number_counts_in_whatever_order_lines_come(tmp_path: Path) -> None:
+    file = MarkFile(tmp_path / "marks")
+    assert file.read() == {}
+    for numbers in ({"a": 2}, {"a": 5, "b": 1}, {"a": 3}):
+        file.add(numbers, sync=False)
+    assert MarkFile(tmp_path / "marks").read() == {"a": 5, "b": 1}
+
+
+@pytest.mark.parametrize("rest", ["", '\n{"saw":{"a":9', "\x00" * 40, '\n{"saw":', "\n7x"])
+def test_a_line_that_was_cut_off_spoils_no_other(rest: str, tmp_path: Path) -> None:
+    file = MarkFile(tmp_path / "marks")
+    file.add({"a": 4}, sync=True)
+    with (tmp_path / "marks").open("a", encoding="utf-8") as end:
+        end.write(rest)
+    file.add({"b": 5}, sync=True)
+    assert MarkFile(tmp_path / "marks").read() == {"a": 4, "b": 5}
+
+
+def test_a_file_that_has_grown_is_written_anew_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marks, "_LARGE", 2000)
+    path = tmp_path / "marks"
+    path.write_text('{"signing": "kept", "ledger": "x"}', encoding="utf-8")
+    writers = [MarkFile(path) for _ in range(4)]
+
+    def write(file: MarkFile, name: str) -> None:
+        for number in range(1, 301):
+            file.add({name: number}, sync=False)
+
+    threads = [threading.Thread(target=write, args=(one, f"n{place}")) for place, one in enumerate(writers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert MarkFile(path).read() == {f"n{place}": 300 for place in range(4)}
+    assert path.stat().st_size < 6000
+    assert path.read_text(encoding="utf-8").startswith('{"signing": "kept", "ledger": "x"}\n')
+    assert path.stat().st_mode & 0o077 == 0
+    assert [one.name for one in tmp_path.iterdir()] == ["marks"]
+
+
+def _fill(path: Path, name: str) -> None:
+    marks._LARGE = 2000
+    file = MarkFile(path)
+    for number in range(1, 201):
+        file.add({name: number}, sync=False)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is the point of the test
+def test_processes_and_forked_children_share_a_file(tmp_path: Path) -> None:
+    own = MarkFile(tmp_path / "marks")
+    own.add({"own": 1}, sync=True)
+    context = multiprocessing.get_context("fork")
+    children = [context.Process(target=_fill, args=(tmp_path / "marks", f"c{place}")) for place in range(3)]
+    children.append(context.Process(target=own.add, args=({"child": 7},), kwargs={"sync": True}))
+    for child in children:
+        child.start()
+    for number in range(2, 100):
+        own.add({"own": number}, sync=False)
+    for child in children:
+        child.join()
+    assert [child.exitcode for child in children] == [0] * 4
+    assert own.read() == {"own": 99, "child": 7, "c0": 200, "c1": 200, "c2": 200}
+
+
+def test_trouble_is_named(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(LedgerUnavailable, match="folder cannot be read"):
+        MarkFile(tmp_path / "folder").read()
+    for path in (tmp_path / "folder", tmp_path / "nowhere" / "marks"):
+        with pytest.raises(LedgerUnavailable, match=f"{path.name} cannot be written"):
+            MarkFile(path).check_writable()
+    (tmp_path / "damaged").write_text("a secret text", encoding="utf-8")
+    with pytest.raises(LedgerUnavailable, match="damaged is damaged") as refused:
+        MarkFile(tmp_path / "damaged").read()
+    assert "secret" not in str(refused.value)
+
+
+def test_marks_are_synced_when_it_is_asked_for_and_else_once_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fdatasync", synced.append)
+    clock = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    file = MarkFile(tmp_path / "marks")
+    file.add({"a": 1}, sync=False)  # the first in a while
+    assert len(synced) == 1
+    for number in range(2, 20):
+        file.add({"a": number}, sync=False)
+    assert len(synced) == 1
+    file.add({"a": 20}, sync=True)
+    assert len(synced) == 2
+    file.add({"a": 21}, sync=False)
+    assert len(synced) == 2
+    clock[0] += 1.1
+    file.add({"a": 22}, sync=False)
+    assert len(synced) == 3
+    file.add({"a": 23}, sync=False)
+    file.close()
+    assert len(synced) == 4
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not list open files")
+def test_a_file_that_nobody_closed_is_let_go(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(50):
+        MarkFile(tmp_path / "marks").add({"a": 1}, sync=False)
+    assert len(os.listdir("/proc/self/fd")) <= before + 1

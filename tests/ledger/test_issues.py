@@ -10,13 +10,7 @@ from typing import Any
 import pytest
 
 from chronodp import User
-from chronodp.errors import (
-    InvalidArgument,
-    KeysMismatch,
-    LedgerSetBack,
-    RequestConflict,
-    StreamConflict,
-)
+from chronodp.errors import InvalidArgument, KeysMismatch, LedgerSetBack, RequestConflict, StreamConflict
 from chronodp.ledger import Fulfilled, Ledger, Produce, StreamState, Written, pack, restore, verify_chain
 from chronodp.privacy import Claim, PureCost, Unit, UserPeriod, canonical
 from tests.ledger.examples import CERTIFICATE, COST

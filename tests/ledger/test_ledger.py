@@ -3,13 +3,18 @@ from __future__ import annotations
 import datetime as dt
 import math
 import time
+import unicodedata
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from chronodp import Event, User, UserPeriod, Window
 from chronodp.accounting import gaussian
+from chronodp.display import is_visible, shown
 from chronodp.errors import (
     BudgetConflict,
     BudgetExhausted,
@@ -20,6 +25,7 @@ from chronodp.errors import (
     UnsupportedCost,
 )
 from chronodp.ledger import Budget, Ledger, place_after
+from chronodp.ledger.names import check_name
 from chronodp.privacy import (
     ApproximateCost,
     AssumedCost,
@@ -31,6 +37,8 @@ from chronodp.privacy import (
     RepeatedCost,
     SequenceCost,
 )
+from tests.hostile import HOSTILE, unseen
+from tests.ledger.examples import COST, fulfil
 
 
 def test_pure_spending_is_exact_to_the_last_tenth(ledger: Ledger) -> None:
@@ -84,27 +92,6 @@ def test_mixed_costs_share_a_budget(ledger: Ledger, rule: str) -> None:
         ledger.spend("mixed", ApproximateCost(1e-6, 1e-7), unit=User(), purpose=f"{number}")
     with pytest.raises(BudgetExhausted, match="delta 5e-07 of 5e-07 spent; this needs 1e-07"):
         ledger.spend("mixed", ApproximateCost(1e-6, 1e-7), unit=User())
-
-
-@pytest.mark.parametrize("rule", ["pure", "gaussian", "renyi"])
-def test_what_status_says_would_fit_fits_and_no_more(ledger: Ledger, rule: str) -> None:
-    delta = 0.0 if rule == "pure" else 1e-6
-    for name, of in (("pure", PureCost), ("laplace", LaplaceCost), ("gaussian", GaussianCost)):
-        if rule == "pure" and name == "gaussian":
-            continue
-        ledger.open(name, unit=User(), epsilon=2.0, delta=delta, rule=rule)  # type: ignore[arg-type]
-        ledger.spend(name, LaplaceCost(1.0, 3.0), unit=User())
-        status = ledger.status(name)
-        if name == "pure":
-            assert status.largest_pure is not None
-            fitting, beyond = PureCost(status.largest_pure), PureCost(status.largest_pure * 1.001)
-        else:
-            least = status.smallest_laplace if name == "laplace" else status.smallest_sigma
-            assert least is not None
-            fitting, beyond = of(1.0, least), of(1.0, least * 0.999)  # type: ignore[assignment,call-arg]
-        with pytest.raises(BudgetExhausted):
-            ledger.spend(name, beyond, unit=User())
-        ledger.spend(name, fitting, unit=User())
 
 
 def test_terms_never_change_and_the_same_again_is_nothing(ledger: Ledger) -> None:
@@ -302,3 +289,54 @@ def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
     with pytest.raises(LedgerUnavailable, match=r"PostgreSQL at 127\.0\.0\.1:1: connection refused") as caught:
         Ledger("postgresql://someone:secret@127.0.0.1:1/none", timeout=1.0)
     assert "secret" not in str(caught.value)
+
+
+def test_letters_digits_and_a_few_signs_make_a_name() -> None:
+    for name in ("load-2026-01", "ana/load", "owner:olga/x", "Zähler", "名前", "हिन्दी", "a" * 200, "_x, y"):
+        check_name("request", unicodedata.normalize("NFC", name))
+
+
+def test_whatever_could_mislead_is_no_name() -> None:
+    names = [
+        *("a\x1b[2J", "a\nb", "a\rb", "a\u202eb", "a\u200bb", "a\u2028b", "a\x9bm", "a\x7fb", "a\u00a0b", "\ufeffa"),
+        *("a\u3164", "a\ufe0f", "a\U000e0041", "Za\u0308hler", "\u0301a"),  # unseen letters; not composed
+        *("", " a", "a ", "a  b", "a//b", "/a", "a/", "../a", "a/../b", "-rf", "=1+1", "@sum", "+1", "a" * 201),
+        *("<b>", "[red]", "a'b", 'a"b', "a;b", "a\\b", "a%00", "a|b", "a`b", "a$b", "😀"),
+    ]
+    for name in names:
+        with pytest.raises(InvalidArgument) as refused:
+            check_name("request", name)
+        assert refused.value.name == "request", repr(name)
+        assert unseen(str(refused.value)) == [], repr(name)
+
+
+@given(st.text(max_size=30))
+@pytest.mark.slow
+def test_a_name_is_shown_as_it_is(text: str) -> None:
+    assert is_visible(shown(text))
+    with suppress(InvalidArgument):
+        check_name("request", text)
+        assert shown(text) == text
+        assert unicodedata.normalize("NFC", text) == text
+
+
+def test_nothing_is_stored_or_found_under_a_hostile_name(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        stores: dict[str, Callable[[], object]] = {
+            "dataset": lambda: ledger.open(HOSTILE, unit=User(), epsilon=1.0),
+            "analyst": lambda: ledger.allot("meters", HOSTILE, epsilon=0.1),
+            "request": lambda: fulfil(ledger, HOSTILE),
+            "name": lambda: ledger.open_stream("meters", HOSTILE, cost=COST, unit=User(), plan="p", state=b""),
+            "dataset of a status": lambda: ledger.status(HOSTILE),
+            "name of a stream": lambda: ledger.resume_stream(HOSTILE),
+        }
+        for argument, store in stores.items():
+            with pytest.raises(InvalidArgument) as refused:
+                store()
+            assert refused.value.name == argument.split()[0]
+        with pytest.raises(InvalidArgument, match="request"):
+            ledger.check_fits("meters", COST, unit=User(), request=HOSTILE)
+        assert ledger.status("meters").charges == 0
+        assert ledger.stored.streams() == []
+        assert [name for name, _, _ in ledger.budgets()] == ["meters"]

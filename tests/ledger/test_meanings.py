@@ -162,12 +162,7 @@ def test_the_owner_says_what_streams_without_a_length_counted(address: str, ledg
 
 def test_a_month_is_one_of_the_budgets_zone(ledger: Ledger) -> None:
     island = cdp.Aggregate(
-        [1.0] * 24,
-        change=1.0,
-        unit=cdp.Event(),
-        every="1h",
-        start="2026-02-01",
-        timezone="Pacific/Kiritimati",
+        [1.0] * 24, change=1.0, unit=cdp.Event(), every="1h", start="2026-02-01", timezone="Pacific/Kiritimati"
     ).plan(epsilon=0.5)
     ledger.open("utc", unit=cdp.Event(), epsilon=1.0, renews="1mo")
     island.release(ledger, dataset="utc", request="day")
@@ -210,22 +205,3 @@ def test_clocks_are_compared_for_the_years_that_are_known(ledger: Ledger) -> Non
     with pytest.raises(UnitMismatch, match="on the clocks of 1973 to 2100 only"):
         ledger.spend("old", HALF, unit=day("Europe/Amsterdam"), dates=old)
     assert spent(ledger, "old") == 0.5
-
-
-def test_a_certificate_says_how_long_a_window_is(ledger: Ledger) -> None:
-    ledger.open("hours", unit=Window(24), epsilon=2.0)
-    hours = cdp.Aggregate([1.0] * 48, change=1.0, unit=Window(24), every="1h", start="2026-01-01")
-    made = hours.plan(epsilon=1.0).release(ledger, dataset="hours", request="one")
-    assert "in any 24 consecutive hours" in " ".join(str(made.certificate).split())
-    assert made.certificate.claim.unit == HOURS
-    assert hours.plan(epsilon=1.0).release(ledger, dataset="hours", request="one").text == made.text
-    ledger.open("days", unit=UserPeriod("1D"), epsilon=2.0)
-    tokyo = cdp.Aggregate(
-        [1.0] * 48, change=1.0, unit=UserPeriod("1D"), every="1h", start="2026-01-01", timezone="Asia/Tokyo"
-    )
-    plan = tokyo.plan(epsilon=1.0)
-    assert "one calendar day in Asia/Tokyo" in " ".join(str(plan).split())
-    assert plan.release(ledger, dataset="days", request="one").certificate.guarantee.unit == day("Asia/Tokyo")
-    bare = cdp.Aggregate([1.0] * 48, change=1.0, unit=Window(24)).plan(epsilon=1.0)
-    with pytest.raises(UnitMismatch, match="does not say how long its periods are"):
-        bare.release(ledger, dataset="hours", request="bare")

@@ -21,7 +21,7 @@ from chronodp.ledger import Ledger, PackedNumbers, Written, load_release, pack, 
 from chronodp.ledger.numbers import MOST_CELLS, PART, pack_part
 from chronodp.privacy import Certificate, canonical, load
 from tests.conftest import Trials
-from tests.ledger.examples import CERTIFICATE, COST
+from tests.ledger.examples import CERTIFICATE, COST, fulfil
 
 WHOLE = st.integers(-(2**63), 2**63 - 1)
 
@@ -50,7 +50,7 @@ def made_by(ledger: Ledger, release: Written, request: str = "first") -> Any:
     def produce() -> tuple[Written, Certificate]:
         return release, CERTIFICATE
 
-    return ledger.fulfil("meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=produce)
+    return fulfil(ledger, request, produce=produce)
 
 
 @given(st.lists(WHOLE, min_size=1, max_size=40), st.integers(0, 40))

@@ -17,23 +17,11 @@ from chronodp.errors import (
     LedgerUnavailable,
     RequestConflict,
 )
-from chronodp.ledger import Fulfilled, Keys, Ledger, Link, SignedLink, verify, verify_chain
+from chronodp.ledger import Keys, Ledger, Link, SignedLink, verify, verify_chain
 from chronodp.ledger.keyfile import create_keys, read_keys
 from chronodp.privacy import Certificate, PureCost
 from tests.conftest import SCALE
-from tests.ledger.examples import CERTIFICATE, COST
-
-
-def fulfil(ledger: Ledger, request: str, *, plan: str = "plan", source: str = "file", text: str = "[1]") -> Fulfilled:
-    return ledger.fulfil(
-        "meters",
-        request=request,
-        cost=COST,
-        unit=User(),
-        plan=plan,
-        source=source,
-        produce=lambda: (text, CERTIFICATE),
-    )
+from tests.ledger.examples import CERTIFICATE, COST, fulfil
 
 
 def test_a_request_is_drawn_once_and_returned_ever_after(ledger: Ledger) -> None:
@@ -66,13 +54,13 @@ def test_a_release_that_fails_after_its_debit_is_listed_and_never_drawn_again(le
         raise OSError("the disk is gone")
 
     with pytest.raises(OSError, match="disk"):
-        ledger.fulfil("meters", request="x", cost=COST, unit=User(), plan="p", source="s", produce=fails)
+        fulfil(ledger, "x", produce=fails)
     status = ledger.status("meters")
     assert status.unreleased == ("x",)
     assert status.charges == 1
     assert "Debited but never released: x" in str(status)
     with pytest.raises(RequestConflict, match="debited and never released"):
-        ledger.fulfil("meters", request="x", cost=COST, unit=User(), plan="p", source="s", produce=fails)
+        fulfil(ledger, "x", produce=fails)
     assert ledger.status("meters").charges == 1
 
 
@@ -92,9 +80,7 @@ def test_a_release_that_fails_after_its_debit_is_listed_and_never_drawn_again(le
 def test_only_what_was_debited_is_signed(ledger: Ledger, certificate: Any) -> None:
     ledger.open("meters", unit=User(), epsilon=1.0)
     with pytest.raises(InvalidArgument, match="certificate must be"):
-        ledger.fulfil(
-            "meters", request="x", cost=COST, unit=User(), plan="p", source="s", produce=lambda: ("r", certificate)
-        )
+        fulfil(ledger, "x", produce=lambda: ("r", certificate))
     assert ledger.chain("meters") == []
     assert ledger.status("meters").unreleased == ("x",)
     for wrong in ({"plan": 3}, {"source": None}, {"request": ""}):
@@ -111,7 +97,7 @@ def test_closing_a_budget_does_not_lose_a_release_under_way(ledger: Ledger) -> N
         ledger.close("meters")
         return "drawn", CERTIFICATE
 
-    made = ledger.fulfil("meters", request="x", cost=COST, unit=User(), plan="p", source="s", produce=closes)
+    made = fulfil(ledger, "x", produce=closes)
     assert made.release == "drawn"
     assert len(ledger.chain("meters")) == 1
     with pytest.raises(BudgetConflict, match="closed"):

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from chronodp import User
-from chronodp.errors import (
-    BudgetExhausted,
-    InvalidArgument,
-    KeysMismatch,
-    LedgerSetBack,
-    StreamConflict,
-)
+from chronodp.errors import BudgetExhausted, InvalidArgument, KeysMismatch, LedgerSetBack, StreamConflict
 from chronodp.ledger import FileWitness, Ledger, restore, verify_chain
 from chronodp.privacy import PureCost
 from tests import forkserver
@@ -69,20 +62,12 @@ def test_what_is_unknown_counts_as_spent_and_later_certificates_say_so(tmp_path:
             ledger.advance_stream(ledger.resume_stream("live"), values=["again"], state=b"")
         assert "what was spent since is not known" in ledger.history("idle")[0].purpose
         ledger.open("fresh", unit=User(), epsilon=1.0)
-        made = ledger.fulfil(
-            "fresh", request="x", cost=COST, unit=User(), plan="p", source="s", produce=lambda: ("[1]", fulfilled())
-        )
+        made = fulfil(ledger, "x", dataset="fresh")
         assert made.signed.link.restored == ledger.restored == done.words
         assert verify_chain(ledger.chain("fresh"), ledger.public_key) == [made.signed.link]
     replace_database(path, copy)
     with pytest.raises(LedgerSetBack, match="a copy from before the ledger was restored"):
         Ledger(path)
-
-
-def fulfilled() -> Any:
-    from tests.ledger.examples import CERTIFICATE
-
-    return CERTIFICATE
 
 
 def test_declared_complete_only_what_is_not_accounted_for_is_booked(tmp_path: Path) -> None:

@@ -62,9 +62,7 @@ def ask(ledger: Ledger, count: int, size: int, drawn: Counter[str], told: dict[s
 
         for _ in range(2):
             with suppress(LedgerUnavailable):
-                made = ledger.fulfil(
-                    "meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=produce
-                )
+                made = fulfil(ledger, request, produce=produce)
                 assert told.setdefault(request, made.release) == made.release
         refused = 0 if request in told else refused + 1
         if refused == 2:

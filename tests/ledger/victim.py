@@ -20,7 +20,7 @@ from chronodp.ledger import FileWitness, Ledger, Staged, StreamState, Written, p
 from chronodp.privacy import Certificate, PureCost, canonical
 from chronodp.randomness import secure
 from tests.killing import die_at
-from tests.ledger.examples import CERTIFICATE, COST
+from tests.ledger.examples import CERTIFICATE, fulfil
 
 PART_CELLS = 2**17
 
@@ -60,7 +60,7 @@ def work_on_requests(ledger: Ledger, file: TextIO) -> None:
 
     for number in range(8):
         request = f"{os.getpid()}-{number}"
-        made = ledger.fulfil("meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=produce)
+        made = fulfil(ledger, request, produce=produce)
         file.write(f"{request} {made.release}\n")
 
 
@@ -75,7 +75,7 @@ def work_on_parts(ledger: Ledger, file: TextIO) -> None:
 
     for number in range(8):
         request = f"{os.getpid()}-{number}"
-        made = ledger.fulfil("meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=produce)
+        made = fulfil(ledger, request, produce=produce)
         file.write(f"{request} {made.release.replace(' ', '_')}\n")
 
 
@@ -89,9 +89,7 @@ def work_on_choices(ledger: Ledger, file: TextIO) -> None:
     staged = Staged((lambda _: draw, lambda _: draw), lambda chosen: lambda: (",".join((*chosen, draw())), CERTIFICATE))
     for number in range(10_000):
         with suppress(RequestConflict):
-            made = ledger.fulfil(
-                "meters", request=f"{number}", cost=COST, unit=User(), plan="p", source="s", produce=staged
-            )
+            made = fulfil(ledger, f"{number}", produce=staged)
             if not made.repeated:
                 file.write(f"{number} {made.release}\n")
 
@@ -100,15 +98,7 @@ def announce_before_paying(ledger: Ledger, file: TextIO) -> None:
     """The mistake that the check must notice: noise is drawn and told before the debit is committed."""
     release = str(int(secure().laplace(2.0**20, 1)[0]))
     file.write(f"careless {release}\n")
-    ledger.fulfil(
-        "meters",
-        request="careless",
-        cost=COST,
-        unit=User(),
-        plan="p",
-        source="s",
-        produce=lambda: (release, CERTIFICATE),
-    )
+    fulfil(ledger, "careless", produce=lambda: (release, CERTIFICATE))
 
 
 def open_a_stream(ledger: Ledger, name: str) -> StreamState:

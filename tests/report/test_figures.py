@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
-from chronodp.report import Line, house_style, series_figure
+from chronodp.report import Line, house_style, series_figure, small_chart
 from chronodp.report.thinning import MOST_DRAWN, drawn_points
 from tests.contrast import contrast
 from tests.report.examples import HOSTILE, hours
@@ -100,12 +100,6 @@ def test_moments_of_every_kind_are_shown_as_their_clock() -> None:
         figure = figure_of(Line("a", times, [1, 2], [0, 1], [2, 3]))
         assert figure.layout.xaxis.type == "date", times
         assert list(figure.data[1].x) == ["2026-01-01T00:00:00", "2026-01-02T00:00:00"], times
-
-
-def test_other_texts_are_categories_in_their_own_words() -> None:
-    figure = figure_of(Line("a", ["week <1>", "week 2"], [1, 2], [0, 1], [2, 3]))
-    assert figure.layout.xaxis.type == "category"
-    assert list(figure.data[1].x) == ["week &lt;1&gt;", "week 2"]
 
 
 @pytest.mark.slow
@@ -219,3 +213,43 @@ def test_what_stands_alone_between_gaps_is_seen() -> None:
     plain = next(trace for trace in series_figure([whole], title="t", value_name="v").data if trace.fill is None)
     assert plain.mode == "lines"
     assert plain.error_y.array is None
+
+
+def points(picture: str, kind: str) -> list[tuple[float, float]]:
+    found = re.search(rf'<{kind} points="([^"]*)"', picture)
+    assert found
+    return [(float(x), float(y)) for x, y in (pair.split(",") for pair in found[1].split())]
+
+
+def test_a_line_is_thinned_and_stays_in_its_frame() -> None:
+    for count in [2, 3, 240, 241, 10_000]:
+        values = np.sin(np.arange(count) / 7.0)
+        picture = small_chart(values, values - 1.0, values + 1.0, name="a wave")
+        line, band = points(picture, "polyline"), points(picture, "polygon")
+        assert len(line) == min(count, 240), count
+        assert len(band) == 2 * len(line), count
+        assert all(0 <= x <= 480 and 0 <= y <= 110 for x, y in line + band), count
+        assert [x for x, _ in line] == sorted(x for x, _ in line), count
+
+
+def test_a_stretch_has_its_widest_band_and_passes_over_what_is_missing() -> None:
+    values, upper = np.zeros(2400), np.ones(2400)
+    upper[1234] = 100.0
+    assert "to 100 " in small_chart(values, values, upper, name="a spike")
+    values = np.array([1.0, np.nan, 3.0, np.inf])
+    wide = np.array([np.inf, 0.0, 4.0, 5.0])
+    assert len(points(small_chart(values, -wide, wide, name="gaps"), "polyline")) == 2
+
+
+def test_fewer_than_two_points_are_no_chart() -> None:
+    for values in [[], [1.0], [np.nan, np.nan], [np.nan, 2.0, np.inf]]:
+        numbers = np.array(values)
+        assert small_chart(numbers, numbers, numbers, name="nothing") == "", values
+
+
+def test_names_are_seen_and_not_obeyed() -> None:
+    numbers = np.array([1.0, 2.0])
+    picture = small_chart(numbers, numbers, numbers, name='<script>"\x1b[2J')
+    assert "<script>" not in picture
+    assert "\x1b" not in picture
+    assert "&lt;script&gt;&quot;" in picture

@@ -70,28 +70,16 @@ def test_hostile_text_stays_text() -> None:
         assert "\u2028" not in data
 
 
-def test_counts_its_rows() -> None:
+@pytest.mark.slow
+def test_counts_its_rows_and_shows_the_first_of_many() -> None:
     for count, shown in [(0, "0 rows."), (1, "1 row."), (40, "40 rows."), (2_000, "2,000 rows.")]:
         reader = Reader(render(page(hours("north", count=count))))
         assert f"\n{shown}" in reader.text, count
         assert [tag for tag, _ in reader.tags].count("tr") == count + 1, count
         assert ("On paper: the first 40." in reader.text) == (count > 40), count
-
-
-@pytest.mark.slow
-def test_shows_the_first_rows_of_many_and_says_so() -> None:
     reader = Reader(render(page(hours("north", count=2_345))))
     assert "The first 2,000 of 2,345 rows; the CSV has the other 345 too." in reader.text
     assert [tag for tag, _ in reader.tags].count("tr") == 2_001
-
-
-def test_writes_the_page_whole(tmp_path: Path) -> None:
-    shown = page(hours("north", count=3))
-    target = tmp_path / "release.html"
-    target.write_text("the old page")
-    assert write_page(shown, str(target)) == target
-    assert target.read_text(encoding="utf-8") == render(shown)
-    assert [path.name for path in tmp_path.iterdir()] == ["release.html"]
 
 
 def test_a_failed_write_leaves_the_old_page_and_no_scraps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

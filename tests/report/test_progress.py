@@ -58,14 +58,6 @@ def test_is_quiet_where_nobody_watches(monkeypatch: pytest.MonkeyPatch, capfd: p
         tell(0.5)
 
 
-def test_short_work_shows_no_bar(seen: Callable[[Callable[[], None]], str]) -> None:
-    def work() -> None:
-        with watching("counting") as tell:
-            tell(1.0)
-
-    assert seen(work) == ""
-
-
 @pytest.mark.slow
 def test_long_work_shows_a_bar_and_clears_it(
     seen: Callable[[Callable[[], None]], str], monkeypatch: pytest.MonkeyPatch

@@ -79,13 +79,6 @@ def test_times_are_no_finer_than_they_need_be_and_tell_one_zone_once() -> None:
     assert across.cells[0] != across.cells[1]
 
 
-def test_text_and_truth_stay_what_they_are() -> None:
-    column = readable_column(["a", 1, True, None])
-    assert column.cells == ("a", "1", "True", "–")
-    assert not column.numeric
-    assert readable_column([True, False]).cells == ("True", "False")
-
-
 FORMULAS = ("=HYPERLINK(A1)", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=", "'=1")
 HARMLESS = ("-5", "+49", "-1.5e3", "a=b", "/page", "", "'a", "−5")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from chronodp.cli.lifetime_purchase import open_life, plan_life
+from chronodp.cli.lifetime_purchase import open_life
 from chronodp.cli.options import Address, Data, Json, Keys, Request, SeriesName, TallyFolder, existing_ledger
 from chronodp.cli.telling import Level, Out, PageFile, check_form, check_places, tell_release
 from chronodp.cli.terminal import print_json, print_line, terminal
@@ -33,7 +33,6 @@ Ids = Annotated[
     Path, typer.Option(help="A file with people's ids as in the table, one a line; `-` reads standard input.")
 ]
 
-lifetime.command("plan")(plan_life)
 lifetime.command("open")(open_life)
 
 
@@ -101,7 +100,14 @@ def status(name: SeriesName, as_json: Json = False, ledger: Address = "budget.db
 
 @lifetime.command()
 def verify(
-    name: SeriesName, tally: TallyFolder, as_json: Json = False, ledger: Address = "budget.db", keys: Keys = None
+    name: SeriesName,
+    tally: TallyFolder,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Then merge the tally's files into one, quicker to read: once a year.")
+    ] = False,
+    as_json: Json = False,
+    ledger: Address = "budget.db",
+    keys: Keys = None,
 ) -> None:
     """Check tally and ledger against each other. Exit code 1 if they differ, with what to do about it.
 
@@ -111,7 +117,10 @@ def verify(
     """
     with existing_ledger(ledger, keys=keys) as opened:
         try:
-            issues = _resumed(opened, name, tally).status.issues
+            series = _resumed(opened, name, tally)
+            issues = series.status.issues
+            if compact:
+                series.compact()
         except (LedgerSetBack, TallyMismatch) as error:
             terminal(errors=True, soft_wrap=True).print(Text.assemble(("does not hold:", "bold red"), f" {error}"))
             raise typer.Exit(1) from None
@@ -126,55 +135,41 @@ def verify(
 
 
 @lifetime.command()
-def compact(name: SeriesName, tally: TallyFolder, ledger: Address = "budget.db", keys: Keys = None) -> None:
-    """Merge the files of a tally into one, which is quicker to read; once a year will do. Nothing else changes.
-
-    **Example**
-
-    `chronodp lifetime compact --name load --tally load.tally`
-    """
-    with existing_ledger(ledger, keys=keys) as opened:
-        _resumed(opened, name, tally).compact()
-    print_line(f"The tally of {name} is compact.")
-
-
-@lifetime.command()
-def forget(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
+def forget(
+    name: SeriesName,
+    tally: TallyFolder,
+    ids: Ids,
+    same: Annotated[
+        bool, typer.Option("--same", help="The file holds one person's old id and new one: the old one counts no more.")
+    ] = False,
+    ledger: Address = "budget.db",
+    keys: Keys = None,
+) -> None:
     """Set people to used up: they count no more, also if they come back. Ids are read from a file, one a line.
 
-    Their rows are yours to erase. What stays in the tally are 16 keyed bytes each, so that nobody counts again.
+    Their rows are yours to erase. What stays in the tally are 16 keyed bytes each, so that nobody counts again. With
+    `--same` two ids are one person: the new one has used what both have together. One pair a run: given twice, the new
+    one is used up.
 
     **Examples**
 
     `chronodp lifetime forget --name load --tally load.tally --ids erased.txt`
 
+    `chronodp lifetime forget --name load --tally load.tally --ids pair.txt --same`
+
     `... --ids -` reads standard input: an id on the command line would stay in the shell's history
     """
-    lines = _lines(ids)
-    with existing_ledger(ledger, keys=keys) as opened:
-        series = _resumed(opened, name, tally)
-        for person in lines:
-            series.forget(person)
-    print_line(f"They count no more in {name}.")
-
-
-@lifetime.command()
-def same(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
-    """Say that two ids are one person: a file holds the old one and the new one, in two lines.
-
-    The old one counts no more; the new one has used what both have together. One pair a run: given twice, the new one
-    is used up.
-
-    **Example**
-
-    `chronodp lifetime same --name load --tally load.tally --ids pair.txt`
-    """
-    lines = _lines(ids)
-    if len(lines) != 2:
+    lines, lives = _lines(ids), 0.0
+    if same and len(lines) != 2:
         raise InvalidArgument("ids", len(lines), "a file with two lines: the old id and the new one")
     with existing_ledger(ledger, keys=keys) as opened:
-        lives = _resumed(opened, name, tally).same(*lines)
-    print_line(f"They are one person in {name} from now on.")
+        series = _resumed(opened, name, tally)
+        if same:
+            lives = series.same(*lines)
+        else:
+            for person in lines:
+                series.forget(person)
+    print_line(f"They are one person in {name} from now on." if same else f"They count no more in {name}.")
     if lives > 1:
         console = terminal(soft_wrap=True)
         console.print("FOR THE OWNER ONLY: both ids together have used more than one life. What is issued is issued:")

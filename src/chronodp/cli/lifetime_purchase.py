@@ -1,4 +1,4 @@
-"""``chronodp lifetime plan`` and ``open``: what a series costs for ever, and buying it."""
+"""``chronodp lifetime open``: what a series costs for ever, and buying it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chronodp.dataset import Lifetime
     from chronodp.lifetime import LifetimePlan
 
-__all__ = ["open_life", "plan_life"]
+__all__ = ["open_life"]
 
 # What an option means where a life is bought: all issues, not one release.
 _FOR_EVER: dict[str, Any] = {
@@ -33,24 +33,6 @@ _FOR_EVER: dict[str, Any] = {
 
 
 @asking(**_FOR_EVER)
-def plan_life(*, asked: Asked, as_json: Json = False) -> None:
-    """Show what a series would protect, its cost and its error, beside other choices. Free: no data is read.
-
-    **Examples**
-
-    `chronodp lifetime plan --time read_at --user meter_id --every 1mo --start 2026-01-01 --end 2026-02-01 --sum kwh
-    --clip 0 900 --by region=north,south --epsilon 1 --delta 1e-6 --max-periods 120`
-
-    `chronodp lifetime plan --config load.toml --max-periods 600`
-    """
-    made = _planned(asked)
-    if as_json:
-        print_json(_content(made), indent=2)
-    else:
-        _show(made)
-
-
-@asking(**_FOR_EVER)
 def open_life(
     *,
     asked: Asked,
@@ -58,29 +40,40 @@ def open_life(
     name: SeriesName,
     tally: TallyFolder,
     analyst: Analyst = "",
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show what would be bought, beside other choices. Free: nothing is opened."),
+    ] = False,
     as_json: Json = False,
     ledger: Address = "budget.db",
     keys: Keys = None,
 ) -> None:
     """Buy a series: the budget is debited once, for all issues there will ever be. No data is read.
 
-    Look first: `chronodp lifetime plan` with the same options spends nothing.
+    Look first: with `--dry-run` the same options show protection, cost and error, and spend nothing.
 
-    **Example**
+    **Examples**
 
     `chronodp lifetime open --time read_at --user meter_id --every 1mo --start 2026-01-01 --end 2026-02-01 --sum kwh
     --clip 0 900 --by region=north,south --epsilon 1 --delta 1e-6 --max-periods 120 --dataset meters --name load
-    --tally load.tally`
+    --tally load.tally --dry-run`
+
+    `chronodp lifetime open --config load.toml --max-periods 600 --dataset meters --name load --tally load.tally`
     """
     from chronodp.ledger import Ledger
 
     made = _planned(asked)
-    with Ledger(ledger, keys=keys) as opened:
-        made.open(opened, dataset=dataset, name=name, tally=tally, analyst=analyst)
+    if not dry_run:
+        with Ledger(ledger, keys=keys) as opened:
+            made.open(opened, dataset=dataset, name=name, tally=tally, analyst=analyst)
     if as_json:
-        print_json({"dataset": dataset, "name": name, **_content(made)}, indent=2)
+        content = {"half_width": made.half_width(), "alternatives": made.alternatives.to_dict("records")}
+        print_json({"dataset": dataset, "name": name, "design": to_document(made.design), **content}, indent=2)
         return
-    _show(made)
+    terminal().print(str(made))
+    terminal().print(table_of(made.alternatives, "Other lives at the same price"))
+    if dry_run:
+        return
     console = terminal(soft_wrap=True)
     told = f"{name} is open and paid for. Next: chronodp lifetime issue TABLE --name {name} --tally {tally} ..."
     console.print(shown(told))
@@ -107,17 +100,3 @@ def _planned(asked: Asked) -> LifetimePlan[Lifetime]:
         delta=given.get("delta", 0.0),
         max_periods=asked.needed("max_periods"),
     )
-
-
-def _content(made: LifetimePlan[Lifetime]) -> dict[str, Any]:
-    return {
-        "design": to_document(made.design),
-        "half_width": made.half_width(),
-        "alternatives": made.alternatives.to_dict("records"),
-    }
-
-
-def _show(made: LifetimePlan[Lifetime]) -> None:
-    console = terminal()
-    console.print(str(made))
-    console.print(table_of(made.alternatives, "Other lives at the same price"))

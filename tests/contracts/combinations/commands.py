@@ -48,7 +48,8 @@ class Commands:
     def plan(self, question: Question) -> None:
         """Plan a question as the command does once its flags are read."""
         if question.ways == ["lifetime"]:
-            run("lifetime", "plan", *_flags(self.shared(question) | self.options(question)))
+            life = ("--dataset", dataset_of(question.unit), "--name", "life", "--tally", "life.tally", "--dry-run")
+            run("lifetime", "open", *_flags(self.shared(question) | self.options(question)), *life)
             return
         first, *flags = self.arguments(question)
         if not flags:
