@@ -42,13 +42,8 @@ def visits(days: int = 60, people: int = 200, seed: int = 3) -> pd.DataFrame:
 
 def series(data: object = "visits.csv", **changes: Any) -> cdp.TimeSeries:
     options: dict[str, Any] = {
-        "time": "at",
-        "user": "who",
-        "every": "1D",
-        "start": "2026-01-31",
-        "end": "2026-03-02",
-        "unit": cdp.User(),
-    }
+        "time": "at", "user": "who", "every": "1D", "start": "2026-01-31", "end": "2026-03-02", "unit": cdp.User(),
+    }  # fmt: skip
     return cdp.TimeSeries(data, **(options | changes))
 
 

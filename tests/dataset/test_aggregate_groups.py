@@ -64,13 +64,8 @@ def test_names_and_keys_that_are_none_are_refused(subtests: pytest.Subtests) -> 
             cdp.Aggregate([1.0], change=1.0, unit=cdp.Event(), name=name)
     keys: list[Any] = [[], ["a", "a"], "ab", cdp.Discover(max_keys=1), 3, np.array(3)]
     groups: list[Any] = [
-        {},
-        [("page", ["a"])],
-        {1: ["a"]},
-        {None: ["a"]},
-        {"": ["a"]},
-        *({"page": one} for one in keys),
-    ]
+        {}, [("page", ["a"])], {1: ["a"]}, {None: ["a"]}, {"": ["a"]}, *({"page": one} for one in keys),
+    ]  # fmt: skip
     for by in groups:
         with subtests.test(by=by), pytest.raises(InvalidArgument):
             cdp.Aggregate(TOTALS, change=2.0, unit=cdp.User(), max_periods=2, by=by)

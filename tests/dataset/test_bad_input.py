@@ -38,14 +38,9 @@ def frame(**columns: Any) -> pd.DataFrame:
 
 def series(data: object = None, **changes: Any) -> cdp.TimeSeries:
     options: dict[str, Any] = {
-        "time": "at",
-        "user": "who",
-        "every": "1h",
-        "start": "2026-01-01",
-        "end": "2026-01-03",
-        "unit": cdp.User(),
+        "time": "at", "user": "who", "every": "1h", "start": "2026-01-01", "end": "2026-01-03", "unit": cdp.User(),
         "max_periods": 3,
-    }
+    }  # fmt: skip
     return cdp.TimeSeries(frame() if data is None else data, **(options | changes))
 
 

@@ -39,15 +39,11 @@ def flights(unit: RecordUnit) -> TimeSeries:
 
 def plans(series: TimeSeries) -> list[Plan]:
     queries = [
-        series.count(),
-        series.count(at_most=4),
-        series.sum("hours", clip=(0, 12)),
-        series.mean("hours", clip=(0, 12), of="people"),
-        series.mean("hours", clip=(0, 12), of="totals"),
-        series.histogram("hours", edges=[0, 4, 8, 12], of="rows", at_most=2),
-        series.variance("hours", clip=(0, 12)),
+        series.count(), series.count(at_most=4), series.sum("hours", clip=(0, 12)),
+        series.mean("hours", clip=(0, 12), of="people"), series.mean("hours", clip=(0, 12), of="totals"),
+        series.histogram("hours", edges=[0, 4, 8, 12], of="rows", at_most=2), series.variance("hours", clip=(0, 12)),
         series.histogram("hours", edges=[0, 4, 8, 12]),
-    ]
+    ]  # fmt: skip
     return [query.plan(epsilon=1.0) for query in queries]
 
 

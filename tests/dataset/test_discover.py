@@ -25,12 +25,9 @@ START = int(np.datetime64("2026-01-01T00:00:00", "us").astype(np.int64))
 DAY = 86_400_000_000
 UNITS: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [
     (cdp.User(), {"max_periods": 4}, {"max_keys": 5}),
-    (cdp.User(relation="replace"), {"max_periods": 4}, {"max_keys": 5}),
-    (cdp.UserPeriod("1D"), {}, {}),
-    (cdp.UserPeriod("1W"), {}, {}),
-    (cdp.Window(3), {}, {}),
-    (cdp.Event(), {}, {}),
-]
+    (cdp.User(relation="replace"), {"max_periods": 4}, {"max_keys": 5}), (cdp.UserPeriod("1D"), {}, {}),
+    (cdp.UserPeriod("1W"), {}, {}), (cdp.Window(3), {}, {}), (cdp.Event(), {}, {}),
+]  # fmt: skip
 
 
 def visits(people: int = 600, *, seed: int = 1, lone: int = 40) -> list[Record]:
@@ -48,16 +45,9 @@ def visits(people: int = 600, *, seed: int = 1, lone: int = 40) -> list[Record]:
 def web(data: Any, unit: Any = None, **changes: Any) -> cdp.TimeSeries:
     options: dict[str, Any] = {"max_periods": 4} if unit is None else {}
     return cdp.TimeSeries(
-        data,
-        time="at",
-        user="who",
-        every="1D",
-        start="2026-01-01",
-        end="2026-01-15",
-        unit=cdp.User() if unit is None else unit,
-        engine=Reference(),
-        **(options | changes),
-    )
+        data, time="at", user="who", every="1D", start="2026-01-01", end="2026-01-15",
+        unit=cdp.User() if unit is None else unit, engine=Reference(), **(options | changes),
+    )  # fmt: skip
 
 
 def asked(data: Any = None, discover: Discover | None = None, **terms: Any) -> DiscoverPlan:

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import chronodp as cdp
-from chronodp.dataset import plan_together
 from chronodp.errors import InvalidArgument, RequestConflict, UnknownDocument
 from chronodp.privacy import dump, load, to_document
 from chronodp.series import Table
@@ -80,13 +79,6 @@ def test_a_request_is_found_by_its_filter(tmp_path: Any) -> None:
         query.where("delay > 1").plan(epsilon=1.0).release(ledger, dataset="flights", request="r")
 
 
-def test_other_filters_are_other_questions_when_planned_together() -> None:
-    query = flights().count()
-    late = query.where("delay > 15")
-    plan = plan_together({"all": query, "late": late, "days": late.total(every="5D")}, epsilon=1.0)
-    assert set(plan.parts) >= {"all", "late"}
-
-
 def test_what_does_not_fit_is_refused_before_anything_is_read() -> None:
     columns = {"late": "delay > 15", "coast": "CASE WHEN origin = 'JFK' THEN 'east' END"}
     with pytest.raises(InvalidArgument, match=r"columns\['coast'\] must be such that a number"):
@@ -106,10 +98,3 @@ def test_what_does_not_fit_is_refused_before_anything_is_read() -> None:
         load({**document, "columns": []}, Table)
     with pytest.raises((InvalidArgument, UnknownDocument)):
         load({**document, "columns": ["late"]}, Table)
-
-
-def test_the_owner_sees_what_the_filter_takes() -> None:
-    plan = flights(where="delay > 0").count().plan(epsilon=1.0)
-    said = str(plan.diagnose(bounds=True))
-    assert "84 by the filter" in said.replace("\n", " ")
-    assert "Filter       'delay' (double): 240 read" in said

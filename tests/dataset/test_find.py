@@ -39,11 +39,8 @@ def meters(data: Any, **changes: Any) -> cdp.TimeSeries:
 
 
 ODD_TABLES = {
-    "equal": frame(600, size=1.0),
-    "zeros": frame(600, size=0.0),
-    "one person": frame(1),
-    "nobody": frame(600).iloc[:0],
-}
+    "equal": frame(600, size=1.0), "zeros": frame(600, size=0.0), "one person": frame(1), "nobody": frame(600).iloc[:0],
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -357,22 +354,3 @@ def test_a_mean_refuses_what_cannot_be_found(subtests: pytest.Subtests) -> None:
             series = meters("x.csv", **{name: asked.pop(name) for name in ("unit",) if name in asked})
             with pytest.raises(InvalidArgument, match=said):
                 series.mean("kwh", **asked).plan(epsilon=1.0, delta=1e-6, missing=missing)
-
-
-@pytest.mark.slow
-def test_a_notebook_shows_both_bands_in_words(ledger: cdp.Ledger) -> None:
-    made = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), missing=Missing(assume="even loss"))
-    shown = made._repr_html_()
-    assert "value_all" not in shown
-    for words in ("value_if_even", "lower_if_even", "upper_if_even", "without limits, if they removed evenly"):
-        assert words in shown
-    assert str(made.missing) in shown
-    assert f"privately, as a part of the price: {made.found}" in shown
-    assert "differentially private" in shown
-    assert "seeded" in shown.lower()  # a test run says so first
-    assert "14 rows" in shown
-    mean_only = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), "two", missing=Missing())
-    shown = mean_only._repr_html_()
-    assert "if_even" not in shown
-    assert str(mean_only.missing) in shown
-    assert "on average, perhaps unevenly: no band for single days" in shown

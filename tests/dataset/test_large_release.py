@@ -72,18 +72,6 @@ def test_a_large_release_is_what_was_drawn(ledger: Ledger, tmp_path: Path) -> No
     np.testing.assert_array_equal(repeated.to_pandas()["value"].to_numpy(), values)
 
 
-@pytest.mark.slow
-def test_stretches_are_the_table(ledger: Ledger) -> None:
-    import pandas
-
-    view = released(ledger, MANY, "large").each_period()
-    stretches = list(view.stretches())
-    assert len(stretches) == 2
-    pandas.testing.assert_frame_equal(
-        pandas.concat([one.to_pandas() for one in stretches], ignore_index=True), view.to_pandas()
-    )
-
-
 def test_a_part_that_was_changed_in_the_ledger_is_never_shown(ledger: Ledger) -> None:
     released(ledger, MANY, "large")
     with ledger._store.transaction() as transaction:
@@ -113,15 +101,9 @@ def test_several_queries_share_the_limit_of_the_text(ledger: Ledger, tmp_path: P
 
 def hours(periods: int) -> cdp.TimeSeries:
     return cdp.TimeSeries(
-        "nowhere.parquet",
-        time="t",
-        user="u",
-        every="1h",
-        start="2026-01-01",
-        end=str(np.datetime64("2026-01-01T00", "h") + np.timedelta64(periods, "h")),
-        unit=cdp.User(),
-        max_periods=2,
-    )
+        "nowhere.parquet", time="t", user="u", every="1h", start="2026-01-01",
+        end=str(np.datetime64("2026-01-01T00", "h") + np.timedelta64(periods, "h")), unit=cdp.User(), max_periods=2,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

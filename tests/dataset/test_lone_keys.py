@@ -29,12 +29,8 @@ def found(ledger: cdp.Ledger, who: Any, page: Any, **terms: Any) -> cdp.Release:
     at = pyarrow.array(np.full(len(who), np.datetime64("2026-01-05T12:00", "us"))).cast(pyarrow.timestamp("us", "UTC"))
     table = pyarrow.table({"who": who, "page": page, "at": at})
     options: dict[str, Any] = {
-        "every": "1W",
-        "start": "2026-01-05",
-        "end": "2026-01-19",
-        "unit": cdp.User(),
-        "max_periods": 2,
-    }
+        "every": "1W", "start": "2026-01-05", "end": "2026-01-19", "unit": cdp.User(), "max_periods": 2,
+    }  # fmt: skip
     web = cdp.TimeSeries(table, time="at", user="who", engine=DuckDB(threads=2), **options)
     discover = cdp.Discover(max_keys=terms.pop("max_keys", 3), delta=RARE)
     plan = web.count().by(page=discover, max_groups=1).plan(epsilon=1.0, **({"delta": 1e-6} | terms))

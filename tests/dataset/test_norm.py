@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas
 import pytest
 from tests.dataset.test_find import frame, meters
 
@@ -15,7 +14,7 @@ import chronodp as cdp
 from chronodp.errors import InvalidArgument, MissingBound, RequestConflict
 from chronodp.privacy import dump, load
 from chronodp.randomness import seeded
-from chronodp.series import Find, FindPlan, Found, Missing, Norm, ScaledSum
+from chronodp.series import Find, FindPlan, Missing, Norm, ScaledSum
 from chronodp.series.design import Design
 
 REPLACE = cdp.User(relation="replace")
@@ -73,11 +72,6 @@ def test_limits_of_the_series_do_not_matter() -> None:
     assert len({plan.identity for plan in plans}) == 1
 
 
-def test_other_workloads_keep_white_noise() -> None:
-    plan = scaled().plan(epsilon=1.0, delta=1e-6, tuned_for=cdp.RunningTotal())
-    assert [str(design.shape) for design in (plan.design, *plan.others)] == ["white noise"]
-
-
 @pytest.mark.slow
 def test_a_length_is_found_and_errs_less_than_a_found_clip(ledger: cdp.Ledger) -> None:
     data = frame(3000)
@@ -101,32 +95,6 @@ def test_a_length_is_found_and_errs_less_than_a_found_clip(ledger: cdp.Ledger) -
     assert again.text == made.text
     with pytest.raises(RequestConflict):
         released(ledger, scaled(Find(0.1), data=data), missing=Missing())
-
-
-@pytest.mark.slow
-def test_found_lengths_are_public_for_the_next_month(ledger: cdp.Ledger) -> None:
-    plan = scaled(Find(), data=frame()).plan(epsilon=1.0, delta=1e-6)
-    made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
-    later = plan.on(frame(seed=3), found=made.found)
-    assert later.design.table.measure == ScaledSum("kwh", made.found.norm)
-    assert later.design.split is None
-    with pytest.raises(InvalidArgument, match="found"):
-        plan.on(frame(seed=3), found=Found(1.0, size=2.0))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "data",
-    [frame(600, size=1.0), frame(600, size=0.0), frame(1), frame(600).iloc[:0]],
-    ids=["equal", "zeros", "one person", "nobody"],
-)
-@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
-def test_every_table_has_an_answer(ledger: cdp.Ledger, data: pandas.DataFrame) -> None:
-    query = scaled(Find(), data=data).by(region=["north", "south"])
-    made = released(ledger, query, missing=Missing())
-    shown = made.to_pandas()
-    assert np.all(np.isfinite(shown[["value", "lower", "upper"]].to_numpy()))
-    assert np.all(np.isnan(shown.filter(like="_all").to_numpy()))  # nothing is assumed of single days
 
 
 _norm: Any = Norm

@@ -90,23 +90,6 @@ def test_a_value_column_of_no_numbers_is_told_or_refused_before_anything_is_spen
             release(tmp_path, KINDS["people"](table))
 
 
-@pytest.mark.parametrize("kind", ["binary", "list<element: int64>"])
-def test_a_column_whose_type_holds_no_numbers_is_refused(kind: str, tmp_path: Path) -> None:
-    import pyarrow as pa
-
-    cells = pa.array([b"1"]) if kind == "binary" else pa.array([[1]])
-    table = pa.table({"at": ["2026-01-01"], "who": ["ann"], "kwh": cells})
-    with pytest.raises(cdp.errors.UnsuitableColumn, match="a number is needed"):
-        release(tmp_path, KINDS["people"](table))
-
-
-@pytest.mark.parametrize("written", ["garbage", "19970101", "31/01/2026"])
-def test_times_that_nobody_reads_are_told(written: str, tmp_path: Path) -> None:
-    table = pd.DataFrame({"at": [written] * 3, "who": list("abc")})
-    with pytest.warns(UnreadRows, match="0 of 3 rows.*3 without a time that can be read in 'at'; none counts"):
-        release(tmp_path, series(table).count().plan(epsilon=1.0))
-
-
 def test_periods_without_any_row_are_told(tmp_path: Path) -> None:
     table = pd.DataFrame({"at": ["2026-05-01"], "who": ["ann"]})
     with pytest.warns(UnreadRows, match="1 of 1 rows were read; none counts"):

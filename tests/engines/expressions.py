@@ -35,8 +35,6 @@ from chronodp.engines.expressions.typing import Typed, cells_in
 from chronodp.engines.reading import Columns, Part, Reading, Wanted, read_name, read_number
 from chronodp.engines.rows import cells_of
 
-__all__ = ["CONDITIONS", "NUMBERS", "ROWS", "TEXTS", "by_duckdb", "by_python", "cells_sql", "table_of", "wanted_for"]
-
 _ODD = (0.0, -0.0, 1.0, -1.0, 0.1, 15.0, 60.0, 1e308, -1e308, 5e-324, 1e18, 2.0**53, -0.5, 999999999999999744.0, 1e-300)
 _NAMES = ("JFK", "jfk", "7", "7.0", "-7.00", "True", "true", "é", "é", "\U0001f600", "￾", "a'b", "a\\b", "{x}", "a\nb")
 
@@ -68,15 +66,12 @@ def _numbers_of(depth: int) -> st.SearchStrategy[Node]:
     below, truths = st.deferred(lambda: _numbers_of(depth - 1)), st.deferred(lambda: _truths_of(depth - 1))
     some = st.lists(below, min_size=2, max_size=3).map(tuple)
     return st.one_of(
-        leaf,
-        st.builds(Arithmetic, st.sampled_from("+-*/"), below, below),
-        st.builds(Arithmetic, st.sampled_from("+-*/"), below, below),
-        st.builds(Negative, below),
+        leaf, st.builds(Arithmetic, st.sampled_from("+-*/"), below, below),
+        st.builds(Arithmetic, st.sampled_from("+-*/"), below, below), st.builds(Negative, below),
         st.builds(Call, st.sampled_from(("LEAST", "GREATEST", "COALESCE")), some),
         st.builds(Call, st.sampled_from(("ABS", "FLOOR", "CEIL")), st.tuples(below)),
-        st.builds(Arithmetic, st.just("+"), truths, below),
-        _cases(truths, below),
-    )
+        st.builds(Arithmetic, st.just("+"), truths, below), _cases(truths, below),
+    )  # fmt: skip
 
 
 def _texts_of(depth: int) -> st.SearchStrategy[Node]:

@@ -19,8 +19,6 @@ from tests.engines.differ import Query, Reader, Table, to_instant
 from tests.engines.forms import Row
 from tests.engines.kinds import FOUL
 
-__all__ = ["MUTANTS"]
-
 Records = Callable[[Table, Query], Iterable[Record]]
 
 

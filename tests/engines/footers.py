@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["as_enum", "edited", "with_bounds"]
-
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 12
 _SCHEMA, _ROW_GROUPS, _COLUMNS, _META, _TYPE, _PATH, _STATISTICS = 2, 4, 1, 3, 1, 3, 12
 _NAME, _CONVERTED, _LOGICAL, _ENUM = 4, 6, 10, 4

@@ -22,8 +22,6 @@ from chronodp.engines.reading import Moment
 from tests.engines.footers import as_enum, edited, with_bounds
 from tests.engines.kinds import AMOUNTS, EPOCHS, FOUL, NOTES, PEOPLE, REGIONS, TIMES, Kind, to_array
 
-__all__ = ["COLUMNS", "FORMS", "Form", "Kinds", "Piece", "Row", "to_arrow"]
-
 COLUMNS = ("who", "at", "number", "region", "note")
 
 
@@ -138,13 +136,10 @@ def _field(cell: Any, separator: str, quoted: bool, encoding: str) -> bytes:
 def _parquet(pieces: Sequence[Piece], folder: Path, chance: random.Random, _: Reading) -> Any:
     paths = []
     options: dict[str, Any] = {
-        "use_dictionary": chance.random() < 0.5,
-        "row_group_size": chance.choice([7, 1000]),
-        "store_schema": chance.random() < 0.5,
-        "data_page_version": chance.choice(["1.0", "2.0"]),
-        "write_statistics": chance.random() < 0.7,
-        "version": "2.6",
-    }
+        "use_dictionary": chance.random() < 0.5, "row_group_size": chance.choice([7, 1000]),
+        "store_schema": chance.random() < 0.5, "data_page_version": chance.choice(["1.0", "2.0"]),
+        "write_statistics": chance.random() < 0.7, "version": "2.6",
+    }  # fmt: skip
     for number, piece in enumerate(pieces):
         path = str(folder / f"{number}.parquet")
         pyarrow.parquet.write_table(
@@ -290,11 +285,8 @@ _ALL_TIMES = ("s", "ms", "us", "ns", "s+", "ms+", "us+", "ns+", "day")
 _NUMBERS = ("text", "codes", "real", "single", "half", "whole", "unsigned", "truth", "decimal", "wide")
 _OTHERS = (*_NEVER, "text", "codes", "real", "half", "wide", "s", "us+", "ns", "day", "nothing")
 _ANY: dict[str, Any] = {
-    "amounts": (*_NUMBERS, *_NUMBERS, "length"),
-    "regions": ("text", "codes"),
-    "notes": _OTHERS,
-    "foul": True,
-}
+    "amounts": (*_NUMBERS, *_NUMBERS, "length"), "regions": ("text", "codes"), "notes": _OTHERS, "foul": True,
+}  # fmt: skip
 _FEW = ("text", "real", "decimal")
 _PANDAS = _PLAIN, ("text", *_ALL_TIMES[:-1]), _FEW
 

@@ -14,8 +14,6 @@ import pyarrow
 from chronodp.engines import Derived, Grouping, HeldKeys, KeysQuestion, Question, Record
 from chronodp.privacy import Calendar, Grid
 
-__all__ = ["ASKED", "CALENDAR", "DERIVED", "PLAIN", "digest", "keyed", "keyed_table", "random_records", "weights_for"]
-
 CALENDAR = Calendar("6h", "2026-01-01", "2026-01-05")
 PLAIN = Question(CALENDAR, "at", "who", None, Grid(1.0), (0, 1))
 BESIDE = replace(PLAIN, groupings=(Grouping("region", ("north", "south")),), where="number >= 0")
@@ -38,21 +36,8 @@ ASKED = {
 }
 
 _PAGES = (
-    "a",
-    "A",
-    "b",
-    "it's \\ {odd}",
-    "é",
-    "e\u0301",
-    "ﬀ",
-    "𝔞",
-    "Z",
-    "x" * 256,
-    "x" * 257,
-    "ä" * 128 + "b",
-    " a",
-    "7",
-)
+    "a", "A", "b", "it's \\ {odd}", "é", "e\u0301", "ﬀ", "𝔞", "Z", "x" * 256, "x" * 257, "ä" * 128 + "b", " a", "7",
+)  # fmt: skip
 
 
 def random_records(chance: random.Random, rows: int, *, people: int = 12, pages: int = 0) -> list[Record]:

@@ -18,8 +18,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-__all__ = ["AMOUNTS", "EPOCHS", "FOUL", "NOTES", "PEOPLE", "REGIONS", "TIMES", "Kind", "to_array"]
-
 Cells = Callable[[random.Random, int], list[Any]]
 """Cells that stand for one number: a person's, the seconds since 1970, four times an amount."""
 
@@ -141,11 +139,8 @@ def _written_times(_: random.Random, seconds: int) -> list[Any]:
     aware = wall.replace(tzinfo=dt.UTC)
     texts = [wall.isoformat(), wall.isoformat(" "), aware.isoformat(), f"{wall:%Y-%m-%dT%H:%M:%S}Z", f"{wall:%Y-%m-%d}"]
     return [
-        *texts,
-        aware.astimezone(_INDIA).isoformat(),
-        f"{wall:%Y-%m-%dT%H:%M}",
-        f" {wall:%Y-%m-%d %H:%M:%S}.250Z ",
-    ]
+        *texts, aware.astimezone(_INDIA).isoformat(), f"{wall:%Y-%m-%dT%H:%M}", f" {wall:%Y-%m-%d %H:%M:%S}.250Z ",
+    ]  # fmt: skip
 
 
 def _odd_times(_: random.Random, __: int) -> list[Any]:

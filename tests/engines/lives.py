@@ -40,25 +40,6 @@ from chronodp.engines.reference_lives import reference_kept
 from chronodp.privacy import Calendar, Grid
 from tests.engines.worlds import to_arrow
 
-__all__ = [
-    "CALENDAR",
-    "SALT",
-    "SHARE",
-    "STEPS",
-    "MemoryTally",
-    "asked_lives",
-    "book_by_text",
-    "book_duckdb",
-    "book_reference",
-    "booked_digest",
-    "equal",
-    "kept_by_reference",
-    "priced",
-    "random_batch",
-    "summed",
-    "trimmed",
-]
-
 SALT, SHARE = "5a" * 16, 2**32
 CALENDAR = Calendar("1D", "2026-01-01", "2026-01-07")
 REGION = Grouping("region", ("north", "south", "east"))

@@ -8,20 +8,12 @@ from hypothesis import strategies as st
 
 from chronodp.engines import Reading
 
-__all__ = ["READINGS", "decimals", "reals", "texts", "wholes"]
-
 READINGS = (
-    Reading(),
-    Reading(decimal=","),
-    *(Reading(time_format=unit) for unit in ("s", "ms", "us", "ns")),
-    Reading(time_format="s", decimal=","),
-    Reading(time_format="%d.%m.%Y %H:%M"),
-    Reading(time_format="%Y%m%d"),
-    Reading(time_format="%d %b %Y %I:%M:%S %p"),
-    Reading(time_format="%m/%d/%Y %I %p %z"),
-    Reading(time_format="%Y-%m-%dT%H:%M:%S.%f%z"),
-    Reading(time_format="%H:%M:%S,%f %d/%m/%Y"),
-)
+    Reading(), Reading(decimal=","), *(Reading(time_format=unit) for unit in ("s", "ms", "us", "ns")),
+    Reading(time_format="s", decimal=","), Reading(time_format="%d.%m.%Y %H:%M"), Reading(time_format="%Y%m%d"),
+    Reading(time_format="%d %b %Y %I:%M:%S %p"), Reading(time_format="%m/%d/%Y %I %p %z"),
+    Reading(time_format="%Y-%m-%dT%H:%M:%S.%f%z"), Reading(time_format="%H:%M:%S,%f %d/%m/%Y"),
+)  # fmt: skip
 _SPACES = st.sampled_from(["", "", "", "", " ", "  ", "\t", "\n", "\u00a0", "\u2003", "\0"])
 _YEARS = st.sampled_from(
     ["2026", "2024", "1969", "1970", "0001", "0000", "9999", "1582", "0900", "26", "12026", "-2026"]
@@ -33,30 +25,10 @@ _SIXTY = st.sampled_from(["00", "01", "30", "59", "60", "7"])
 _DIGITS = st.text(alphabet="0123456789", max_size=13)
 _OFFSETS = st.sampled_from(
     [
-        "",
-        "",
-        "Z",
-        "z",
-        "+01",
-        "+0100",
-        "+01:00",
-        "-00:30",
-        "+14:59",
-        "-14",
-        "+15:00",
-        "+1",
-        "+01:60",
-        " +01:00",
-        "UTC",
-        "+05:30",
-        "-0930",
-        "+01:00:00",
-        "−01:00",
-        "+00",
-        "-00:00",
-        "[Europe/Berlin]",
+        "", "", "Z", "z", "+01", "+0100", "+01:00", "-00:30", "+14:59", "-14", "+15:00", "+1", "+01:60", " +01:00",
+        "UTC", "+05:30", "-0930", "+01:00:00", "−01:00", "+00", "-00:00", "[Europe/Berlin]",
     ]
-)
+)  # fmt: skip
 _WORDS = ["", "true", "True", "TRUE", "tRUE", "false", "False", "FALSE", "yes", "inf", "-inf", "Infinity", "nan", "NaN"]
 _WORDS += [
     "null",
@@ -162,14 +134,9 @@ def texts(reading: Reading) -> st.SearchStrategy[str]:
     """Return texts of which about half can be read as something."""
     anything = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12)
     kinds = [
-        _times(),
-        _good_times(),
-        _numbers(),
-        st.floats().map(repr),
-        st.integers().map(str),
-        st.sampled_from(_WORDS),
+        _times(), _good_times(), _numbers(), st.floats().map(repr), st.integers().map(str), st.sampled_from(_WORDS),
         anything,
-    ]
+    ]  # fmt: skip
     if reading.format is not None:
         kinds += [_formatted(reading.time_format)] * 3
     return st.tuples(_SPACES, st.one_of(kinds), _SPACES).map("".join)

@@ -16,17 +16,12 @@ from chronodp.dataset import Query, Records
 from chronodp.engines import Question, Scaling, Totals
 from chronodp.privacy import Calendar
 
-__all__ = ["digest", "random_question", "random_table"]
-
 REGIONS = ("north", "south", "it's \\ {odd}", "7")
 _GRIDS = (
-    ("1h", "2026-10-20", "2026-10-30", "Europe/Berlin"),
-    ("1D", "2026-03-20", "2026-04-05", "America/New_York"),
-    ("1mo", "2026-01-01", "2027-01-01", "Europe/Berlin"),
-    ("15min", "2026-03-29", "2026-03-31", "Australia/Lord_Howe"),
-    ("1W", "2026-01-05", "2026-06-01", "Asia/Kolkata"),
-    ("1D", "2026-01-01", "2026-02-01", "UTC"),
-)
+    ("1h", "2026-10-20", "2026-10-30", "Europe/Berlin"), ("1D", "2026-03-20", "2026-04-05", "America/New_York"),
+    ("1mo", "2026-01-01", "2027-01-01", "Europe/Berlin"), ("15min", "2026-03-29", "2026-03-31", "Australia/Lord_Howe"),
+    ("1W", "2026-01-05", "2026-06-01", "Asia/Kolkata"), ("1D", "2026-01-01", "2026-02-01", "UTC"),
+)  # fmt: skip
 _NUMBERS = (float("nan"), float("inf"), -float("inf"), 0.0, 0.1, -1e300, 1e300)
 
 
@@ -58,16 +53,9 @@ def random_question(chance: random.Random) -> Question:
     alone = isinstance(unit, cdp.Event) and chance.random() < 0.5
     limit = chance.randrange(1, 6) if isinstance(unit, cdp.User) else None
     series = cdp.TimeSeries(
-        "",
-        time="at",
-        user=None if alone else "who",
-        every=every,
-        start=start,
-        end=end,
-        timezone=timezone,
-        unit=unit,
+        "", time="at", user=None if alone else "who", every=every, start=start, end=end, timezone=timezone, unit=unit,
         max_periods=limit,
-    )
+    )  # fmt: skip
     weight = 1 if isinstance(unit, cdp.Event) else chance.randrange(1, 4)
     measures: list[Callable[[], Query[cdp.Plan]]] = [
         lambda: series.count(at_most=1 if alone else 2),

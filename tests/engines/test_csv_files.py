@@ -154,20 +154,6 @@ def test_a_reader_that_looks_at_rows_is_caught(tmp_path: Path) -> None:
     assert len(read(path)) == len(ROWS)
 
 
-def test_line_breaks_are_read_where_the_owner_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text('at,who,kwh\n1,"a\nb",2\n3,c,4\n', encoding="utf-8")
-    assert read(path) == [("3", "c", "4")]
-    assert sorted(read(path, reading=Reading(line_breaks=True))) == [("1", "a\nb", "2"), ("3", "c", "4")]
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
-def test_other_encodings_are_read_where_the_owner_says_so(tmp_path: Path, encoding: Any) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_bytes("at,who,kwh\n1,Jörg,2\n3,c,4\n".encode(encoding))
-    assert sorted(read(path, reading=Reading(encoding=encoding))) == [("1", "Jörg", "2"), ("3", "c", "4")]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
@@ -196,15 +182,9 @@ def test_a_first_line_that_does_not_tell_columns_apart_is_refused(
 def test_a_file_that_is_not_packed_as_its_name_says_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv.gz").write_bytes(b"at,who\n1,2\n")
     meters = cdp.TimeSeries(
-        tmp_path / "rows.csv.gz",
-        time="at",
-        user="who",
-        every="1D",
-        start="2026-01-01",
-        end="2026-01-11",
-        unit=cdp.User(),
-        max_periods=1,
-    )
+        tmp_path / "rows.csv.gz", time="at", user="who", every="1D", start="2026-01-01", end="2026-01-11",
+        unit=cdp.User(), max_periods=1,
+    )  # fmt: skip
     with pytest.raises(UnreadableSource, match=r"rows\.csv\.gz cannot be read as csv"):
         meters.count().plan(epsilon=1.0).diagnose()
 

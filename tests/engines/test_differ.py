@@ -41,21 +41,9 @@ ASKED = (
     ("--histogram", "number", "--edges", "0,1,2"),
 )
 DAYS = (
-    "--time",
-    "at",
-    "--user",
-    "who",
-    "--max-periods",
-    "2",
-    "--every",
-    "1D",
-    "--start",
-    "2026-01-05",
-    "--end",
-    "2026-01-10",
-    "--timezone",
-    "Asia/Tokyo",
-)
+    "--time", "at", "--user", "who", "--max-periods", "2", "--every", "1D", "--start", "2026-01-05", "--end",
+    "2026-01-10", "--timezone", "Asia/Tokyo",
+)  # fmt: skip
 EMBEDDED = [form for form in FORMS if form != "spark"]
 
 

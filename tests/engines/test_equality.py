@@ -46,22 +46,17 @@ UNLIKE = Scaling(0, (1.0, 0.3))
 def questions(calendar: Calendar) -> list[Question]:
     summed = Question(calendar, "at", "who", "number", Grid(2.0**-20), (-(2**20), 3 * 2**20), (REGION,))
     return [
-        replace(summed, max_periods=2, max_places=1),
-        replace(summed, max_periods=3),
-        replace(summed, user=None),
+        replace(summed, max_periods=2, max_places=1), replace(summed, max_periods=3), replace(summed, user=None),
         replace(summed, max_periods=2, max_places=1, scaling=UNLIKE),
-        replace(summed, rows=2, max_periods=2, scaling=UNLIKE),
-        replace(summed, user=None, scaling=UNLIKE),
-        replace(summed, squares=0, user=None),
-        replace(summed, squares=5, max_periods=3),
+        replace(summed, rows=2, max_periods=2, scaling=UNLIKE), replace(summed, user=None, scaling=UNLIKE),
+        replace(summed, squares=0, user=None), replace(summed, squares=5, max_periods=3),
         replace(summed, value=None, clip=(0, 2**20), max_periods=1, max_places=2),
         replace(summed, edges=(-2.0, 0.0, 0.1, 3.0), clip=(0, 2**20), max_periods=2, max_places=2),
-        replace(summed, rows=3, max_periods=2, max_places=1),
-        replace(summed, rows=1, user=None),
+        replace(summed, rows=3, max_periods=2, max_places=1), replace(summed, rows=1, user=None),
         replace(summed, rows=2, edges=(-2.0, 0.0, 0.1, 3.0), clip=(0, 2**20), max_periods=2, max_places=1),
         replace(summed, rows=1, edges=(-2.0, 0.0, 0.1, 3.0), clip=(0, 2**20)),
         replace(summed, rows=1, edges=(-2.0, 0.0, 0.1, 3.0), clip=(0, 2**20), user=None),
-    ]
+    ]  # fmt: skip
 
 
 def mine(calendar: Calendar) -> list[tuple[int, Question]]:

@@ -19,14 +19,12 @@ import chronodp.engines.numbered_keys as numbered_keys_module
 import chronodp.engines.people as people_module
 from chronodp.engines import DuckDB, HeldKeys, KeysQuestion, Record, Reference, find_source, reference_held_keys
 from chronodp.engines.attach import attached
-from chronodp.engines.choice import PRIME
-from chronodp.engines.held_keys import number_of
 from chronodp.engines.keys_kernel import Layout, choose
 from chronodp.engines.keys_statement import people_statement, weights_statement
 from chronodp.engines.numbered_keys import NumberedKeys, number_keys
 from chronodp.engines.session import Session
 from chronodp.errors import InvalidArgument
-from tests.conftest import SCALE, Trials
+from tests.conftest import Trials
 from tests.engines.held_keys import (
     ASKED,
     CALENDAR,
@@ -35,11 +33,7 @@ from tests.engines.held_keys import (
     keyed,
     keyed_table,
     random_records,
-    weights_for,
 )
-
-SOME = list(ASKED) if SCALE >= 1 else ["user", "window", "event", "rows alone", "derived"]
-"""Questions of every kind, where what is looked at is the same for all."""
 
 
 @pytest.mark.slow
@@ -139,12 +133,6 @@ def test_keys_of_one_number_are_chosen_by_their_bytes(monkeypatch: pytest.Monkey
     )
 
 
-def test_numbers_are_below_the_prime() -> None:
-    found = [number_of("k", str(index)) for index in range(1000)]
-    assert len(set(found)) == 1000
-    assert 0 <= min(found) <= max(found) < PRIME
-
-
 @pytest.mark.slow
 def test_a_key_is_told_as_it_is_read_not_as_somebody_wrote_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody wrote 7 itself: whatever of their spellings is told, one person may have written it alone."""
@@ -193,14 +181,6 @@ def test_keys_are_in_the_order_of_their_bytes() -> None:
     assert not {"x" * 257, "ä" * 128 + "b"} & set(held.keys)
     with attached(find_source(keyed_table(records)), PLAIN.wanted, PLAIN.reading, memory=2**28) as session:
         assert session.row("SELECT (current_setting('default_collation') IN ('', 'binary'))::INT") == (1,)
-
-
-@pytest.mark.slow
-def test_nobody_holds_nothing() -> None:
-    for asked in (ASKED[name] for name in SOME):
-        held = DuckDB().held_keys(find_source(keyed_table([])), asked, key="k")
-        assert held.keys == ()
-        assert held.weigh(weights_for(asked)).shape == (0,)
 
 
 def test_questions_that_bound_nobody_are_refused() -> None:

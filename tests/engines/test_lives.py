@@ -58,11 +58,6 @@ def visits(who: str, *days: int, number: float = 3.0, region: str = "north") -> 
     return [Record(who, int(CALENDAR.edges[day]) + 5, number, (region,)) for day in days]
 
 
-def _features(asked: LifeQuestion) -> tuple[object, ...]:
-    question = asked.question
-    return question, asked.life < 2**61
-
-
 @pytest.mark.slow
 def test_every_engine_keeps_and_books_the_same(trials: Trials) -> None:
     chance = random.Random(3)
@@ -111,13 +106,9 @@ def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
         np.array(part, np.uint64) for part in zip(*(entry_of(SALT, f"p{p}") for p in range(people)), strict=True)
     ]
     found = keep(
-        words,
-        np.array([steps for *_, steps in rows], np.int32),
-        cell_bits,
-        asked,
-        (seeds[:, 0], seeds[:, 1], seeds[:, 2]),
-        asked.room(tally, entries[0], entries[1]),
-    )
+        words, np.array([steps for *_, steps in rows], np.int32), cell_bits, asked,
+        (seeds[:, 0], seeds[:, 1], seeds[:, 2]), asked.room(tally, entries[0], entries[1]),
+    )  # fmt: skip
     regions = question.groupings[0].keys
     records = [
         Record(f"p{person}", int(CALENDAR.edges[cell // places]), steps / 2**10, (regions[cell % places],))

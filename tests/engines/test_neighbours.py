@@ -40,21 +40,16 @@ SHIFTED = Calendar("1D", "2026-01-01T06:00", "2026-01-05T06:00")  # days that be
 REGION = Grouping("region", REGIONS[:2])
 UNLIKE = GroupClips(REGIONS[:2], ((-2.0, 3.0), (-0.2, 0.3)))
 MEASURES: dict[str, Measure] = {
-    "count": Count(),
-    "count of 3": Count(at_most=3),
-    "sum": Sum("number", (0.0, 2.0)),
-    "signed sum": Sum("number", (-2.0, 3.0)),
-    "high sum": Sum("number", (1.0, 3.0)),
-    "mean": Mean("number", (-1.0, 3.0)),
-    "variance": Variance("number", (-1.0, 3.0)),
+    "count": Count(), "count of 3": Count(at_most=3), "sum": Sum("number", (0.0, 2.0)),
+    "signed sum": Sum("number", (-2.0, 3.0)), "high sum": Sum("number", (1.0, 3.0)),
+    "mean": Mean("number", (-1.0, 3.0)), "variance": Variance("number", (-1.0, 3.0)),
     "histogram": Histogram("number", (-2.0, 0.0, 1.0, 3.0)),
     "histogram of 2": Histogram("number", (-2.0, 0.0, 1.0, 3.0), at_most=2),
-    "mean of rows": RowMean("number", (-1.0, 3.0)),
-    "histogram of rows": RowHistogram("number", (-2.0, 0.0, 1.0, 3.0)),
+    "mean of rows": RowMean("number", (-1.0, 3.0)), "histogram of rows": RowHistogram("number", (-2.0, 0.0, 1.0, 3.0)),
     "sum by group": Sum("number", (-2.0, 3.0), clips=UNLIKE),
     "mean by group": Mean("number", (-2.0, 3.0), clips=UNLIKE),
     "mean of rows by group": RowMean("number", (-2.0, 3.0), clips=UNLIKE),
-}
+}  # fmt: skip
 OF_PEOPLE: dict[str, Measure] = {  # of rows that are protected one by one, there is no weight
     "mean of 3 rows": RowMean("number", (-1.0, 3.0), at_most=3),
     "histogram of 2 rows": RowHistogram("number", (-2.0, 0.0, 1.0, 3.0), at_most=2),
@@ -77,15 +72,10 @@ class Case(NamedTuple):
     def ask(self) -> tuple[Design, Question]:
         """Return the design and the question exactly as a release makes them."""
         table = Table(
-            self.measure,
-            self.unit,
-            len(self.calendar),
-            self.calendar,
-            (REGION,),
+            self.measure, self.unit, len(self.calendar), self.calendar, (REGION,),
             max_periods=2 if isinstance(self.unit, User) and self.measure.norm is None else None,
-            max_groups=self.max_groups if self.measure.norm is None else len(REGION.keys),
-            single_rows=self.single_rows,
-        )
+            max_groups=self.max_groups if self.measure.norm is None else len(REGION.keys), single_rows=self.single_rows,
+        )  # fmt: skip
         design = design_release(table, epsilon=1.0, delta=1e-6, tuned_for=EachPeriod())[0]
         return design, Records("", "at", None if self.single_rows else "who").question(design)
 

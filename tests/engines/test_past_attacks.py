@@ -85,13 +85,10 @@ def test_rows_of_one_day_stay_in_one_day(tmp_path: Path) -> None:
 
 
 ODD_PEOPLE: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
-    "a missing id among whole numbers": ([1, 2, 3], [np.nan]),
-    "a whole number among texts": (["a", "b", "c"], [7]),
-    "a text among whole numbers": ([1, 2, 3], ["x"]),
-    "a fraction among whole numbers": ([1, 2, 3], [2.5]),
-    "a decimal number among texts": (["a", "b", "c"], [Decimal("7.5")]),
-    "a list among texts": (["a", "b", "c"], [[1]]),
-}
+    "a missing id among whole numbers": ([1, 2, 3], [np.nan]), "a whole number among texts": (["a", "b", "c"], [7]),
+    "a text among whole numbers": ([1, 2, 3], ["x"]), "a fraction among whole numbers": ([1, 2, 3], [2.5]),
+    "a decimal number among texts": (["a", "b", "c"], [Decimal("7.5")]), "a list among texts": (["a", "b", "c"], [[1]]),
+}  # fmt: skip
 
 
 def test_no_id_refuses_the_others(subtests: pytest.Subtests) -> None:

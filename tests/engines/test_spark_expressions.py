@@ -24,41 +24,22 @@ from tests.engines.test_expressions import MADE, ready
 ENDS = [
     {"n": n, "m": m, "w": w, "s": s, "r": "JFK", "b": b}
     for n, m, w, s, b in [
-        (1e308, 0, "1e308", "JFK", True),
-        (-1e308, 3, "-0.0", "", False),
-        (-0.0, -3, "5e-324", "é", None),
-        (float("nan"), None, "x", None, True),
-        (float("inf"), 1, "1e400", "a\\b", False),
-        (9.3e18, 2, "-9.3e18", "{x}", True),
-        (1e18, 2, "999999999999999744", "a'b", True),
-        (-0.5, -1, "2.5", "7.0", False),
-        (None, None, None, "a\nb", None),
+        (1e308, 0, "1e308", "JFK", True), (-1e308, 3, "-0.0", "", False), (-0.0, -3, "5e-324", "é", None),
+        (float("nan"), None, "x", None, True), (float("inf"), 1, "1e400", "a\\b", False),
+        (9.3e18, 2, "-9.3e18", "{x}", True), (1e18, 2, "999999999999999744", "a'b", True),
+        (-0.5, -1, "2.5", "7.0", False), (None, None, None, "a\nb", None),
     ]
-]
+]  # fmt: skip
 TEXTS: list[tuple[str, Use]] = [
-    ("n + n", "number"),
-    ("n * w - n * w", "number"),
-    ("n / m", "number"),
-    ("1 / (n * 10)", "number"),
-    ("m / (m - m)", "number"),
-    ("-n", "name"),
-    ("FLOOR(n) + CEIL(w)", "number"),
-    ("FLOOR(n)", "name"),
-    ("CEIL(n)", "number"),
-    ("n IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)", "name"),
-    ("s IN ('a\\b', '{x}', 'a''b', '7', 'é')", "condition"),
-    ("s >= 'JFK' OR s IS NULL", "condition"),
-    ("NOT (b AND n > 0)", "name"),
-    ("CASE WHEN b THEN s WHEN m > 0 THEN 'a\nb' END", "name"),
-    ("n + 0 BETWEEN m AND w", "number"),
-    ("LEAST(n, m, w) * GREATEST(n, m)", "number"),
-    ("COALESCE(n / m, w, -1)", "number"),
-    ("s IS NULL", "condition"),
-    ("s || ' to ' || CONCAT(s, 'x')", "name"),
-    ("CONCAT(s, s) > 'JFK'", "condition"),
-    ("ABS(w) + b", "number"),
-    ("b = TRUE", "condition"),
-]
+    ("n + n", "number"), ("n * w - n * w", "number"), ("n / m", "number"), ("1 / (n * 10)", "number"),
+    ("m / (m - m)", "number"), ("-n", "name"), ("FLOOR(n) + CEIL(w)", "number"), ("FLOOR(n)", "name"),
+    ("CEIL(n)", "number"), ("n IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)", "name"),
+    ("s IN ('a\\b', '{x}', 'a''b', '7', 'é')", "condition"), ("s >= 'JFK' OR s IS NULL", "condition"),
+    ("NOT (b AND n > 0)", "name"), ("CASE WHEN b THEN s WHEN m > 0 THEN 'a\nb' END", "name"),
+    ("n + 0 BETWEEN m AND w", "number"), ("LEAST(n, m, w) * GREATEST(n, m)", "number"),
+    ("COALESCE(n / m, w, -1)", "number"), ("s IS NULL", "condition"), ("s || ' to ' || CONCAT(s, 'x')", "name"),
+    ("CONCAT(s, s) > 'JFK'", "condition"), ("ABS(w) + b", "number"), ("b = TRUE", "condition"),
+]  # fmt: skip
 
 
 def by_spark(spark: Any, nodes: list[Typed], rows: list[dict[str, Any]], path: Path) -> list[list[Value]]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from chronodp.engines import find_source, read_series
-from chronodp.errors import UnknownColumn, UnsuitableColumn
 from chronodp.privacy import Calendar
 
 ROWS = """at,who,v
@@ -34,13 +32,6 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_no_rows_give_no_numbers(tmp_path: Path) -> None:
-    empty = tmp_path / "empty.csv"
-    empty.write_text("at,who,v\n", encoding="utf-8")
-    assert np.isnan(read_series(find_source(empty), DAYS, time="at", value="v")).all()
-
-
-@pytest.mark.slow
 def test_one_series_keeps_its_places_whatever_rows_there_are(file: Path) -> None:
     whole = read_series(find_source(file), DAYS, time="at", value="v")
     np.testing.assert_array_equal(whole, [1.0, 6.0, 3.0, np.nan])  # the second: 2, 7 and 9
@@ -49,12 +40,3 @@ def test_one_series_keeps_its_places_whatever_rows_there_are(file: Path) -> None
         file.write_text("".join(lines[:left_out] + lines[left_out + 1 :]), encoding="utf-8")
         without = read_series(find_source(file), DAYS, time="at", value="v")
         assert int((~np.isclose(without, whole, equal_nan=True)).sum()) <= 1
-
-
-def test_columns_that_cannot_serve_are_named(file: Path) -> None:
-    source = find_source(file)
-    with pytest.raises(UnknownColumn, match="no column 'load'"):
-        read_series(source, DAYS, time="at", value="load")
-    table = pd.DataFrame({"at": [1.5], "who": ["a"], "v": [1.0]})
-    with pytest.raises(UnsuitableColumn, match="a timestamp, a date"):
-        read_series(find_source(table), DAYS, time="at", value="v")

@@ -31,19 +31,6 @@ from chronodp.engines.reading import Part, Reading, read_number
 from chronodp.privacy import Grid
 from chronodp.series import Design
 
-__all__ = [
-    "ENGINES",
-    "Run",
-    "World",
-    "numbers",
-    "run_duckdb",
-    "run_reference",
-    "run_statement",
-    "to_arrow",
-    "widened",
-    "widened_table",
-]
-
 _AS_WRITTEN = Reading()
 World = Sequence[Record]
 Run = Callable[[Sequence[World], Question, str], Totals]
@@ -114,15 +101,12 @@ def numbers(design: Design, question: Question, totals: Totals) -> list[NDArray[
 def _joined(worlds: Sequence[World], *, cells: bool = False) -> list[Record]:
     return [
         Record(
-            None if record.person is None else f"{number}:{record.person}",
-            record.instant,
-            record.number,
-            (str(number), *record.keys),
-            _cells(record) if cells else {},
+            None if record.person is None else f"{number}:{record.person}", record.instant, record.number,
+            (str(number), *record.keys), _cells(record) if cells else {},
         )
         for number, world in enumerate(worlds)
         for record in world
-    ]
+    ]  # fmt: skip
 
 
 def _cells(record: Record) -> dict[Cell, Value]:

@@ -185,12 +185,9 @@ def test_other_rows_other_columns_and_other_terms_are_found_apart() -> None:
     series = meters("x.csv", max_periods=14)
     base = series.sum("kwh", clip=Find())
     others = (
-        base.where("region = 'north'"),
-        series.sum("gas", clip=Find()),
-        series.sum("kwh", clip=(0, Find())),
-        series.sum("kwh", clip=Find(between=(1, 9))),
-        meters("y.csv", max_periods=14).sum("kwh", clip=Find()),
-    )
+        base.where("region = 'north'"), series.sum("gas", clip=Find()), series.sum("kwh", clip=(0, Find())),
+        series.sum("kwh", clip=Find(between=(1, 9))), meters("y.csv", max_periods=14).sum("kwh", clip=Find()),
+    )  # fmt: skip
     for other in others:
         assert len(planned([base, other]).searches) == 2
     assert len(planned([base, base.by(region=["north"])]).searches) == 1

@@ -93,17 +93,12 @@ def test_what_follows_from_what() -> None:
         assert how is not None
         assert how.factor == factor
     for query, source in (
-        (LOAD, days),
-        (days, weeks),
-        (month_, weeks),
-        (LOAD.peak(every="1D"), LOAD),
-        (days, LOAD.peak(every="1D")),
-        (days, month(cdp.User()).sum("kwh", clip=(0.0, 4.0))),
-        (days, load_of(month(cdp.User(), "other.parquet"))),
+        (LOAD, days), (days, weeks), (month_, weeks), (LOAD.peak(every="1D"), LOAD), (days, LOAD.peak(every="1D")),
+        (days, month(cdp.User()).sum("kwh", clip=(0.0, 4.0))), (days, load_of(month(cdp.User(), "other.parquet"))),
         (month(cdp.User()).count().total(every="1D"), LOAD),
         (month(cdp.User(), every="1D", max_periods=30).sum("kwh", clip=(0.0, 120.0)), LOAD),
         (month(cdp.User(), every="1D", max_periods=30).count(), month(cdp.User()).count()),
-    ):
+    ):  # fmt: skip
         assert shared(query).follows_from(shared(source)) is None
 
 
@@ -147,19 +142,12 @@ def test_plans_fit_their_budget_and_have_the_error_they_say(trials: Trials) -> N
         load, people = load_of(hours), hours.count()
         alarm = design_alert(above=1.0, change=5.0, unit=unit, max_alerts=3, epsilon=1.0)
         all_of_them: list[Any] = [
-            load,
-            people,
-            load.peak(every="1D"),
-            people.trough(every="12h"),
-            load.total(every="2D"),
-            hours.mean("kwh", clip=(0.0, 5.0), of="people"),
-            hours.mean("kwh", clip=(0.0, 5.0), of="totals"),
-            hours.histogram("kwh", edges=(0.0, 1.0, 2.0)),
-            load.by(region=["north", "south"]).peak(every="3D"),
+            load, people, load.peak(every="1D"), people.trough(every="12h"), load.total(every="2D"),
+            hours.mean("kwh", clip=(0.0, 5.0), of="people"), hours.mean("kwh", clip=(0.0, 5.0), of="totals"),
+            hours.histogram("kwh", edges=(0.0, 1.0, 2.0)), load.by(region=["north", "south"]).peak(every="3D"),
             hours.quantiles("kwh", [0.5], edges=[0.1 * edge for edge in range(51)]),
-            hours.quantiles("kwh", [0.1, 0.5, 0.9], edges=(0.0, 1.0, 2.0, 5.0), of="rows"),
-            alarm,
-        ]
+            hours.quantiles("kwh", [0.1, 0.5, 0.9], edges=(0.0, 1.0, 2.0, 5.0), of="rows"), alarm,
+        ]  # fmt: skip
         chosen = chance.choice(len(all_of_them), size=int(chance.integers(1, 6)), replace=False)
         weights = np.exp(chance.normal(size=len(chosen))).tolist()
         epsilon, delta = float(np.exp(chance.normal())), float(chance.choice([0.0, 1e-6]))
@@ -178,31 +166,12 @@ def test_plans_fit_their_budget_and_have_the_error_they_say(trials: Trials) -> N
 
 def test_blocks_that_a_stretch_touches_are_counted(subtests: pytest.Subtests) -> None:
     for unit, every, touched in [
-        (cdp.Window(24), "1D", 2),
-        (cdp.Window(25), "1D", 2),
-        (cdp.Window(26), "1D", 3),
-        (cdp.Window(1), "1D", 1),
-        (DAY, "1D", 1),
-        (DAY, "5h", 6),
-        (cdp.UserPeriod("1W"), "1D", 7),
-        (DAY, "6D", 1),
-    ]:
+        (cdp.Window(24), "1D", 2), (cdp.Window(25), "1D", 2), (cdp.Window(26), "1D", 3), (cdp.Window(1), "1D", 1),
+        (DAY, "1D", 1), (DAY, "5h", 6), (cdp.UserPeriod("1W"), "1D", 7), (DAY, "6D", 1),
+    ]:  # fmt: skip
         with subtests.test(unit=unit, every=every, touched=touched):
             (found,) = load_of(month(unit)).peak(every=every).table.sensitivities()
             assert found.l1 == 5.0 * touched
-
-
-def test_a_plan_reads_as_sentences_and_tables() -> None:
-    queries = {"load": LOAD, "total": LOAD.total(every="1D"), "peak": LOAD.peak(every="1D")}
-    plan = cdp.plan_together(queries, epsilon=1.0, delta=1e-6)
-    text = str(plan)
-    assert "read from load" in text
-    assert "once for all of them" in text
-    assert "everything of one person" in text
-    assert list(plan.strategies.columns) == ["strategy", "noise", "error", "rmse load", "rmse total", "rmse peak"]
-    assert plan.strategies["error"].is_monotonic_increasing
-    assert plan.shares["answered_from"].tolist() == ["", "load", ""]
-    assert "month.parquet" not in repr(plan)
 
 
 def test_queries_together_mean_the_same_periods() -> None:

@@ -103,15 +103,6 @@ def test_a_median_and_a_count_at_one_price(law: Law, delta: float, ledger: cdp.L
 
 
 @pytest.mark.slow
-def test_the_same_quantiles_are_paid_once(ledger: cdp.Ledger) -> None:
-    asked = trips().quantiles("v", [0.5], edges=EDGES)
-    plan = cdp.plan_together({"a": asked, "b": asked}, epsilon=1.0)
-    assert plan.chosen.sources in ({"b": "a"}, {"a": "b"})
-    made = plan.release(ledger, dataset="d", request="same", entropy=seeded(1))
-    assert made.view("a").to_pandas().equals(made.view("b").to_pandas())
-
-
-@pytest.mark.slow
 def test_other_quantiles_do_not_follow(ledger: cdp.Ledger) -> None:
     hours = trips()
     one, other = (hours.quantiles("v", [q], edges=EDGES) for q in (0.5, 0.9))

@@ -66,14 +66,10 @@ def six(data: object = HOUSES) -> dict[str, Any]:
     load = load_of(hours)
     whole = month(cdp.User(), data, days=DAYS, every="3D", max_periods=1)
     return {
-        "load": load,
-        "peak": load.peak(every="1D"),
-        "trough": load.trough(every="1D"),
-        "total": load.total(every="1D"),
+        "load": load, "peak": load.peak(every="1D"), "trough": load.trough(every="1D"), "total": load.total(every="1D"),
         "mean": whole.mean("kwh", clip=(0.0, 100.0), of="totals"),
-        "spectrum": spectrum(data).plan(Lowest(4), epsilon=1.0),
-        "alarm": alarm(),
-    }
+        "spectrum": spectrum(data).plan(Lowest(4), epsilon=1.0), "alarm": alarm(),
+    }  # fmt: skip
 
 
 def spectrum(data: object) -> Spectrum:

@@ -135,14 +135,6 @@ def test_a_gaussian_share_is_worth_its_pair() -> None:
         assert gaussian.mu_for(epsilon, delta) == pytest.approx(mu, rel=5e-13)
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 30.0, 1e3])
-def test_small_and_large_budgets_are_shared_alike(epsilon: float) -> None:
-    load = load_of(month(UNITS["user_level"]))
-    plan = cdp.plan_together([load, load.peak(every="1D")], epsilon=epsilon, delta=1e-6)
-    assert plan.chosen.law == "gaussian"
-    assert gaussian.mu(plan.cost) == pytest.approx(gaussian.mu_for(epsilon, 1e-6), rel=1e-11)
-
-
 def test_an_alert_in_a_gaussian_plan_is_never_charged_too_little() -> None:
     for epsilon in np.geomspace(1e-9, 1e3, 400):
         assert gaussian.mu_of_bounded(float(epsilon)) <= math.sqrt(math.pi / 2) * epsilon * (1 + 1e-12)
