@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from tests.conftest import Trials
+from tests.dataset.conftest import Death, dying
 
 import chronodp as cdp
 from chronodp.accounting import basic, gaussian
@@ -24,6 +24,8 @@ from chronodp.randomness import keyed_entropy, seeded
 from chronodp.selection.keys import PublishedCounts
 from chronodp.series import Discover, DiscoverPlan, Release
 from chronodp.series.discovery import published_counts
+
+BUDGET = {"dataset": "web", "unit": cdp.User(), "epsilon": 60.0, "delta": 1e-4, "reserve": 1e-5}
 
 MORNING = np.datetime64("2026-01-05T09:00", "us")
 SECRET = "00" * 32
@@ -63,13 +65,6 @@ def asked(data: Any = None, *, max_keys: int = 2, engine: Any = None, **terms: A
     query = week(data, engine=engine).count().by(page=Discover(max_keys=max_keys, share=0))
     plan: DiscoverPlan = query.plan(**({"epsilon": 2.0, "delta": 1e-6} | terms))
     return plan
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
-    with cdp.Ledger(tmp_path / "budget.db") as store:
-        store.open("web", unit=cdp.User(), epsilon=60.0, delta=1e-4, reserve=1e-5)
-        yield store
 
 
 def released(ledger: cdp.Ledger, plan: Any, request: str = "one") -> Release:
@@ -173,22 +168,14 @@ def test_fewer_people_and_less_noise_than_with_a_share(pure: bool) -> None:
         assert "one held by a single person, with probability at most 4e-07" in own
 
 
-class Death(BaseException):
-    """A process that is gone."""
-
-
 @pytest.mark.parametrize("point", ["choice committed", "debit marked"])
 def test_a_process_that_died_goes_on_to_the_same_keys_and_the_same_counts(tmp_path: Path, point: str) -> None:
-    def dies(name: str) -> None:
-        if name == point:
-            raise Death
-
     first = tmp_path / "first"
     first.mkdir()
     plan = asked()
     with cdp.Ledger(first / "budget.db") as store:
         store.open("web", unit=cdp.User(), epsilon=60.0, delta=1e-4, reserve=1e-5)
-    with cdp.Ledger(first / "budget.db", reached=dies) as store, pytest.raises(Death):
+    with cdp.Ledger(first / "budget.db", reached=dying(point)) as store, pytest.raises(Death):
         released(store, plan)
     texts = []
     for copy in ("second", "third"):
@@ -248,12 +235,10 @@ def test_engines_publish_the_same_bytes(spark: Any, tmp_path: Path) -> None:
     rows = [
         Record(who, at, None, (page,))
         for who, at, page in zip(
-            table["who"].to_pylist(),
-            table["at"].cast(pyarrow.int64()).to_pylist(),
-            table["page"].to_pylist(),
+            table["who"].to_pylist(), table["at"].cast(pyarrow.int64()).to_pylist(), table["page"].to_pylist(),
             strict=True,
         )
-    ]
+    ]  # fmt: skip
     texts = []
     for data, engine in ((table, DuckDB(threads=2)), (frame, Spark()), (rows, Reference())):
         plan = asked(data, engine=engine)

@@ -173,7 +173,7 @@ def main() -> None:
     from pyspark.sql.functions import udf
 
     from chronodp.engines import Spark, find_source
-    from tests.engines.tables import digest, random_question
+    from tests.engines.worlds import digest, random_question
 
     session = attached()
     context = session.sparkContext

@@ -163,11 +163,7 @@ def _odd_object_times(chance: random.Random, seconds: int) -> list[Any]:
 
 
 def _timed(stored: Any, unit: int, far: tuple[int, ...], zone: str | None = None) -> Kind:
-    return Kind(
-        pa.timestamp(stored, zone),
-        lambda _, seconds: [seconds * 10**9 // unit],
-        lambda _, __: [None, *far],
-    )
+    return Kind(pa.timestamp(stored, zone), lambda _, seconds: [seconds * 10**9 // unit], lambda _, __: [None, *far])
 
 
 _FAR = {
@@ -252,8 +248,6 @@ REGIONS = {
 }
 # Of a column that nobody asks for.
 NOTES = {
-    **_UNREADABLE,
-    **{name: AMOUNTS[name] for name in ("text", "codes", "real", "half", "wide", "object")},
-    **{name: TIMES[name] for name in ("s", "us+", "ns", "day")},
-    "nothing": Kind(pa.null(), _nothing, _nothing),
-}
+    **_UNREADABLE, **{name: AMOUNTS[name] for name in ("text", "codes", "real", "half", "wide", "object")},
+    **{name: TIMES[name] for name in ("s", "us+", "ns", "day")}, "nothing": Kind(pa.null(), _nothing, _nothing),
+}  # fmt: skip

@@ -137,20 +137,6 @@ def test_lists_of_numbers_are_no_numbers() -> None:
 
 
 @pytest.mark.slow
-def test_what_a_check_says_of_other_ways_to_write(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text("at;who;kwh\n06.01.2026 10:00;a;1,5\n06.01.2026 11:00;b;2,5\n", encoding="utf-8")
-    found = DuckDB(threads=1).look(find_source(path), SUM)
-    hints = {column.argument: dict(column.hints) for column in found.columns}
-    assert (found.rows, found.incomplete, found.used) == (2, 2, 0)
-    assert hints["value"] == {"Reading(decimal=',')": 2}
-    assert sum(hints["time"].values()) == 2
-    declared = Reading(time_format="%d.%m.%Y %H:%M", decimal=",")
-    question = Question(TOKYO, "at", "who", "kwh", Grid(0.5), (0, 9), reading=declared)
-    assert totals(path, question).sums.tolist() == [0, 8, 0]
-
-
-@pytest.mark.slow
 def test_lines_in_another_encoding_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes("at,who\n2026-01-06,Jörg\n2026-01-06,Ann\n".encode("latin-1"))

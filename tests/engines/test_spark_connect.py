@@ -13,16 +13,15 @@ from chronodp.engines import DuckDB, find_source
 from tests import forkserver
 from tests.conftest import Trials
 from tests.engines.cluster import Cluster
-from tests.engines.lives import MemoryTally, book_reference, booked_digest, priced, random_batch, summed
-from tests.engines.tables import digest, random_question, random_table
-from tests.engines.worlds import to_arrow
+from tests.engines.test_lives import MemoryTally, book_reference, booked_digest, priced, random_batch, summed
+from tests.engines.worlds import digest, random_question, random_table, to_arrow
 
 CLIENT = """
 import random, sys
 from pyspark.sql import SparkSession
 from chronodp.engines import Spark, find_source
-from tests.engines.lives import MemoryTally, booked_digest, priced, summed
-from tests.engines.tables import digest, random_question
+from tests.engines.test_lives import MemoryTally, booked_digest, priced, summed
+from tests.engines.worlds import digest, random_question
 session = SparkSession.builder.remote(f"sc://127.0.0.1:{sys.argv[1]}").getOrCreate()
 for number, path in enumerate(sys.argv[3:]):
     question, source = random_question(random.Random(number)), find_source(session.read.parquet(path))
