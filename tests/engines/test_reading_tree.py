@@ -12,17 +12,7 @@ import chronodp.engines
 
 ENGINES = Path(chronodp.engines.__file__).parent
 # What computes with numbers that were read, in types that hold them, and what opens a database.
-COMPUTING = [
-    "chosen",
-    "instances",
-    "keys_statement",
-    "lengths",
-    "lives_statement",
-    "losses",
-    "seeds",
-    "statement",
-    "stays_statement",
-]
+COMPUTING = ("chosen", "instances", "lengths", "losses", "seeds", "statement")
 FILES = sorted(path for path in ENGINES.rglob("*.py") if not path.stem.endswith(COMPUTING))
 
 HANDLED = {
