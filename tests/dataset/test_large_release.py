@@ -1,15 +1,15 @@
-"""Releases of more numbers than a text lists: stored in parts, read again, refused where a plan is too large."""
+"""Finished totals: more than a text lists, stored in parts and read again, refused where too many; and by groups."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.conftest import SCALE
+from tests.series.releases import Silent
 
 import chronodp as cdp
 from chronodp.dataset import Aggregate, ReleaseTogether, plan_together
@@ -17,6 +17,8 @@ from chronodp.errors import CertificateInvalid, InvalidArgument
 from chronodp.ledger import MOST_CELLS, MOST_LISTED, Ledger
 from chronodp.randomness import seeded
 from chronodp.series import Release
+
+BUDGET = {"dataset": "meters", "unit": cdp.Event(), "epsilon": 100.0}
 
 LISTED = MOST_LISTED if SCALE >= 1 else 2**14
 MANY = LISTED + 5
@@ -28,13 +30,6 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = "ledger.numbers.MOST_LISTED", "dataset.joint.release.MOST_LISTED"
     for name in (*listed, "ledger.numbers.PART", "series.shown_view._MOST_AT_ONCE"):
         monkeypatch.setattr(f"chronodp.{name}", LISTED)
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    ledger = Ledger(tmp_path / "budget.db")
-    ledger.open("meters", unit=cdp.Event(), epsilon=100.0)
-    return ledger
 
 
 def totals(count: int, *, first: float = 0.0) -> Aggregate:
@@ -72,18 +67,6 @@ def test_a_large_release_is_what_was_drawn(ledger: Ledger, tmp_path: Path) -> No
     np.testing.assert_array_equal(repeated.to_pandas()["value"].to_numpy(), values)
 
 
-@pytest.mark.slow
-def test_stretches_are_the_table(ledger: Ledger) -> None:
-    import pandas
-
-    view = released(ledger, MANY, "large").each_period()
-    stretches = list(view.stretches())
-    assert len(stretches) == 2
-    pandas.testing.assert_frame_equal(
-        pandas.concat([one.to_pandas() for one in stretches], ignore_index=True), view.to_pandas()
-    )
-
-
 def test_a_part_that_was_changed_in_the_ledger_is_never_shown(ledger: Ledger) -> None:
     released(ledger, MANY, "large")
     with ledger._store.transaction() as transaction:
@@ -113,15 +96,9 @@ def test_several_queries_share_the_limit_of_the_text(ledger: Ledger, tmp_path: P
 
 def hours(periods: int) -> cdp.TimeSeries:
     return cdp.TimeSeries(
-        "nowhere.parquet",
-        time="t",
-        user="u",
-        every="1h",
-        start="2026-01-01",
-        end=str(np.datetime64("2026-01-01T00", "h") + np.timedelta64(periods, "h")),
-        unit=cdp.User(),
-        max_periods=2,
-    )
+        "nowhere.parquet", time="t", user="u", every="1h", start="2026-01-01",
+        end=str(np.datetime64("2026-01-01T00", "h") + np.timedelta64(periods, "h")), unit=cdp.User(), max_periods=2,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -131,19 +108,14 @@ def test_what_cannot_be_stored_is_refused_in_the_plan(measure: str, periods: int
     keys = [str(number) for number in range(2**15)]
 
     def plan(length: int) -> object:
-        series = hours(length)
-        asked: dict[str, Callable[[], Any]] = {
-            "count": series.count,
-            "mean": lambda: series.mean("kwh", clip=(0.0, 1.0), of="people"),
-            "variance": lambda: series.variance("kwh", clip=(0.0, 1.0)),
-        }
-        return asked[measure]().by(place=keys, max_groups=1).plan(epsilon=1.0)
+        more: dict[str, Any] = {"count": {}, "mean": {"of": "people"}, "variance": {}}[measure]
+        value: tuple[str, ...] = () if measure == "count" else ("kwh",)
+        asked = getattr(hours(length), measure)(*value, **more, **({"clip": (0.0, 1.0)} if value else {}))
+        return asked.by(place=keys, max_groups=1).plan(epsilon=1.0)
 
     assert plan(periods - 1)
-    cells = periods * len(keys) * kinds
-    with pytest.raises(
-        InvalidArgument, match=rf"at most {MOST_CELLS:,} cells .*fewer keys or longer.*'{cells:,} cells'"
-    ):
+    told = rf"at most {MOST_CELLS:,} cells .*fewer keys or longer.*'{periods * len(keys) * kinds:,} cells'"
+    with pytest.raises(InvalidArgument, match=told):
         plan(periods)
 
 
@@ -161,7 +133,75 @@ def test_stretches_of_ratios_keep_their_kinds_and_reasons(ledger: Ledger, monkey
 
     monkeypatch.setattr("chronodp.series.shown_view._MOST_AT_ONCE", 4)
     release = released(ledger, 30, "small")
-    for view in (release.ratio(release), release.publish(relative=0.2)):
+    plain = release.each_period()
+    for view in (plain, release.ratio(release), release.publish(relative=0.2)):
         pieces = pandas.concat([one.to_pandas() for one in view.stretches()], ignore_index=True)
         pandas.testing.assert_frame_equal(pieces, view.to_pandas())
-        assert "why" in pieces
+        assert ("why" in pieces) == (view is not plain)
+
+
+# Finished totals by groups: noise for as many groups as a unit changes, each number at its own key.
+
+
+TOTALS = np.arange(12.0).reshape(3, 4)
+KEYS = {"page": ["a", "b"], "land": ["x", "y"]}
+
+
+def grouped(max_groups: int = 1) -> cdp.Aggregate:
+    return cdp.Aggregate(TOTALS, change=2.0, unit=cdp.User(), max_periods=2, by=KEYS, max_groups=max_groups)
+
+
+def test_a_unit_that_changes_more_groups_costs_more() -> None:
+    one, three = (grouped(groups).plan(epsilon=1.0).design for groups in (1, 3))
+    assert one.noises[0].sensitivity == pytest.approx(4.0, rel=1e-6)  # two periods of one total, each by 2
+    assert three.noises[0].sensitivity == pytest.approx(12.0, rel=1e-6)
+    gaussian = grouped(3).plan(epsilon=0.01, delta=1e-3).design
+    found = gaussian.noises[0]
+    assert found.sensitivity == pytest.approx(12.0 if found.law == "laplace" else np.sqrt(24.0), rel=1e-5)
+
+
+def test_numbers_stand_at_their_keys(tmp_path: Path) -> None:
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("totals", unit=cdp.User(), epsilon=1.0)
+        plan = grouped().plan(epsilon=1.0)
+        release = plan.release(ledger, dataset="totals", request="one", entropy=Silent())
+    shown = release.to_pandas().set_index(["period", "page", "land"])["value"]
+    assert shown[(0, "a", "y")] == 1.0
+    assert shown[(2, "b", "x")] == 10.0
+    assert np.array_equal(shown.to_numpy().reshape(3, 4), TOTALS)
+
+
+def test_the_next_totals_have_the_same_groups() -> None:
+    plan = grouped().plan(epsilon=1.0)
+    assert plan.on(TOTALS + 1).design.table.groups == 4
+    with pytest.raises(InvalidArgument, match="a row of 4 finite numbers a period"):
+        plan.on([1.0, 2.0, 3.0])
+
+
+def test_totals_that_do_not_fit_are_refused_without_their_values(subtests: pytest.Subtests) -> None:
+    for totals in [[1.0, 2.0], TOTALS[:, :3], TOTALS[None], np.full((3, 4), np.nan), [["a"] * 4]]:
+        with subtests.test(totals=totals):
+            with pytest.raises(InvalidArgument, match="totals") as refused:
+                cdp.Aggregate(totals, change=2.0, unit=cdp.User(), max_periods=2, by=KEYS)  # type: ignore[arg-type]
+            assert "nan" not in str(refused.value)
+    with pytest.raises(InvalidArgument, match="totals"):  # what a mask hides is not released
+        cdp.Aggregate(np.ma.masked_array([1.0, 7.0], mask=[False, True]), change=1.0, unit=cdp.Event())
+
+
+def test_names_and_keys_that_are_none_are_refused(subtests: pytest.Subtests) -> None:
+    names: list[Any] = [None, 3, "", "a\x00"]
+    for name in names:
+        with subtests.test(name=name), pytest.raises(InvalidArgument, match="name must be what the totals are"):
+            cdp.Aggregate([1.0], change=1.0, unit=cdp.Event(), name=name)
+    keys: list[Any] = [[], ["a", "a"], "ab", cdp.Discover(max_keys=1), 3, np.array(3)]
+    groups: list[Any] = [
+        {}, [("page", ["a"])], {1: ["a"]}, {None: ["a"]}, {"": ["a"]}, *({"page": one} for one in keys),
+    ]  # fmt: skip
+    for by in groups:
+        with subtests.test(by=by), pytest.raises(InvalidArgument):
+            cdp.Aggregate(TOTALS, change=2.0, unit=cdp.User(), max_periods=2, by=by)
+    for many in (range(2**28), range(10**30)):  # refused before they are written out
+        with pytest.raises(InvalidArgument, match="at most 134,217,728; got 'a longer range'"):
+            cdp.Aggregate(TOTALS, change=1.0, unit=cdp.Event(), by={"page": many})
+    with pytest.raises(InvalidArgument, match="max_groups"):  # more than there are
+        grouped(5)

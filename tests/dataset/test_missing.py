@@ -16,7 +16,6 @@ from tests.conftest import Trials
 
 import chronodp as cdp
 from chronodp.engines import Record, Reference
-from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar
 from chronodp.randomness import seeded
 from chronodp.series import Missing
@@ -212,22 +211,6 @@ def test_limits_of_sizes_always_may_remove_something(ledger: cdp.Ledger) -> None
         assert len(plan.design.missing.noises) == 2
     (made,) = releases(ledger, series.count(at_most=3), 1, Missing())
     assert made.to_pandas()["value_all"].isna().all()
-
-
-def test_what_is_empty_is_null_in_json_and_nothing_in_csv(ledger: cdp.Ledger, tmp_path: Path) -> None:
-    cells = np.ones((50, 4, 1), bool)
-    (made,) = releases(ledger, counted(cells, max_periods=2), 1, Missing())
-    page = made.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "perhaps unevenly: no band for single days" in page
-    assert "within limits" not in page  # one line, not one that is empty beside it
-    text = made.to_pandas().to_csv(index=False).splitlines()
-    assert all(line.endswith(",,,") for line in text[1:])
-
-
-@pytest.mark.parametrize("assume", ["even", True, 1, ["even loss"]])
-def test_no_other_assumption_is_known(assume: Any) -> None:
-    with pytest.raises(InvalidArgument, match="assume"):
-        Missing(assume=assume)
 
 
 # The band that assumes it, where the mean kept and the figure are hardly known.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,19 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from tests.conftest import Trials
+from tests.dataset.conftest import Death, dying
 
 import chronodp as cdp
 from chronodp.accounting import basic, gaussian
 from chronodp.engines import DuckDB, Record, Reference, Spark
-from chronodp.errors import BudgetExhausted, InvalidArgument, MissingBound, UnsupportedCost
+from chronodp.errors import BudgetExhausted, InvalidArgument, MissingBound
 from chronodp.privacy import FailureCost, dump
 from chronodp.randomness import keyed_entropy, seeded
 from chronodp.selection.keys import PublishedCounts
-from chronodp.series import Discover, DiscoverPlan, Find, Release
+from chronodp.series import Discover, DiscoverPlan, Release
 from chronodp.series.discovery import published_counts
+
+BUDGET = {"dataset": "web", "unit": cdp.User(), "epsilon": 60.0, "delta": 1e-4, "reserve": 1e-5}
 
 MORNING = np.datetime64("2026-01-05T09:00", "us")
 SECRET = "00" * 32
@@ -53,29 +55,16 @@ def visits(people: int = 400, *, seed: int = 1, lone: int = 40) -> pyarrow.Table
 def week(data: Any = None, unit: Any = None, *, engine: Any = None, end: str = "2026-01-12", **changes: Any) -> Any:
     options: dict[str, Any] = {"max_periods": 1} if unit is None else {}
     return cdp.TimeSeries(
-        visits() if data is None else data,
-        time="at",
-        user="who",
-        every="1W",
-        start="2026-01-05",
-        end=end,
-        unit=cdp.User() if unit is None else unit,
-        engine=DuckDB(threads=2) if engine is None else engine,
+        visits() if data is None else data, time="at", user="who", every="1W", start="2026-01-05", end=end,
+        unit=cdp.User() if unit is None else unit, engine=DuckDB(threads=2) if engine is None else engine,
         **(options | changes),
-    )
+    )  # fmt: skip
 
 
 def asked(data: Any = None, *, max_keys: int = 2, engine: Any = None, **terms: Any) -> DiscoverPlan:
     query = week(data, engine=engine).count().by(page=Discover(max_keys=max_keys, share=0))
     plan: DiscoverPlan = query.plan(**({"epsilon": 2.0, "delta": 1e-6} | terms))
     return plan
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
-    with cdp.Ledger(tmp_path / "budget.db") as store:
-        store.open("web", unit=cdp.User(), epsilon=60.0, delta=1e-4, reserve=1e-5)
-        yield store
 
 
 def released(ledger: cdp.Ledger, plan: Any, request: str = "one") -> Release:
@@ -179,22 +168,14 @@ def test_fewer_people_and_less_noise_than_with_a_share(pure: bool) -> None:
         assert "one held by a single person, with probability at most 4e-07" in own
 
 
-class Death(BaseException):
-    """A process that is gone."""
-
-
 @pytest.mark.parametrize("point", ["choice committed", "debit marked"])
 def test_a_process_that_died_goes_on_to_the_same_keys_and_the_same_counts(tmp_path: Path, point: str) -> None:
-    def dies(name: str) -> None:
-        if name == point:
-            raise Death
-
     first = tmp_path / "first"
     first.mkdir()
     plan = asked()
     with cdp.Ledger(first / "budget.db") as store:
         store.open("web", unit=cdp.User(), epsilon=60.0, delta=1e-4, reserve=1e-5)
-    with cdp.Ledger(first / "budget.db", reached=dies) as store, pytest.raises(Death):
+    with cdp.Ledger(first / "budget.db", reached=dying(point)) as store, pytest.raises(Death):
         released(store, plan)
     texts = []
     for copy in ("second", "third"):
@@ -254,12 +235,10 @@ def test_engines_publish_the_same_bytes(spark: Any, tmp_path: Path) -> None:
     rows = [
         Record(who, at, None, (page,))
         for who, at, page in zip(
-            table["who"].to_pylist(),
-            table["at"].cast(pyarrow.int64()).to_pylist(),
-            table["page"].to_pylist(),
+            table["who"].to_pylist(), table["at"].cast(pyarrow.int64()).to_pylist(), table["page"].to_pylist(),
             strict=True,
         )
-    ]
+    ]  # fmt: skip
     texts = []
     for data, engine in ((table, DuckDB(threads=2)), (frame, Spark()), (rows, Reference())):
         plan = asked(data, engine=engine)
@@ -294,17 +273,6 @@ class TestRefused:
         with pytest.raises(MissingBound, match=r"Discover\(delta=1e-6\)"):
             week([]).count().by(page=counts).plan(epsilon=1.0)
 
-    def test_without_a_reserve_nothing_is_read(self, tmp_path: Path) -> None:
-        class Unread(Reference):
-            def held_keys(self, *_: Any, **__: Any) -> Any:
-                raise AssertionError("the table was read")
-
-        plan = asked([], engine=Unread())
-        with cdp.Ledger(tmp_path / "budget.db") as store:
-            store.open("web", unit=cdp.User(), epsilon=10.0, delta=1e-4)
-            with pytest.raises(UnsupportedCost, match="reserve="):
-                released(store, plan)
-
 
 class TestHabits:
     """What people do around keys that is not private: the front door refuses it, or has no way to say it."""
@@ -317,23 +285,6 @@ class TestHabits:
             with pytest.raises(BudgetExhausted):
                 released(store, asked(epsilon=1.0), "tuesday")
             assert len(list(store.history("web"))) == 1
-
-    def test_no_word_takes_keys_from_the_data(self, subtests: pytest.Subtests) -> None:
-        """Keys are a list that the asker writes down, or found privately: nothing stands for those of a table."""
-        cases: list[Any] = [None, "all", "page", [], lambda: ["a"], {}]
-        for keys in cases:
-            with subtests.test(keys=keys), pytest.raises(InvalidArgument, match="a list of at least one public key"):
-                week().count().by(page=keys)
-
-    def test_keys_to_go_on_with_are_those_that_were_published(self, ledger: cdp.Ledger) -> None:
-        made = released(ledger, asked())
-        assert made.keys
-        assert "of u1 alone" not in made.keys
-        later = week(visits(seed=2)).count().by(page=made.keys).plan(epsilon=1.0, delta=1e-6)
-        assert FailureCost not in {type(cost) for cost in getattr(later.claim.cost, "costs", ())}
-        again = released(ledger, later, "february")
-        assert again.keys is None  # declared by then
-        assert set(again.to_pandas()["page"]) == set(made.keys)
 
     def test_no_exact_count_of_a_kept_key_leaves_the_plan(self) -> None:
         plan = asked()
@@ -350,11 +301,6 @@ class TestHabits:
             assert noisy != exact[key]  # by chance once in 2^25 draws
         assert "people" not in repr(held)
         assert str(certificate)
-
-    @pytest.mark.parametrize("limit", [Find(), "95%", 0.95, None])
-    def test_how_many_keys_count_is_no_figure_of_the_data(self, limit: Any) -> None:
-        with pytest.raises(InvalidArgument, match="max_keys"):
-            week().count().by(page=Discover(max_keys=limit, share=0)).plan(epsilon=1.0, delta=1e-6)
 
 
 def test_a_share_of_0_is_one_number() -> None:

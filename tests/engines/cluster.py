@@ -23,25 +23,15 @@ HOSTS = ("127.0.0.1", "127.0.0.2")  # Spark copies a slow task to another host o
 SLOW = 6.0  # seconds
 QUICK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # small queries, each asked once
 SETTINGS = {
-    "spark.driver.extraJavaOptions": QUICK,
-    "spark.executor.extraJavaOptions": QUICK,
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.executor.memory": "512m",
-    "spark.executor.cores": "1",
-    "spark.cores.max": "2",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-    "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[2]),
-}
+    "spark.driver.extraJavaOptions": QUICK, "spark.executor.extraJavaOptions": QUICK, "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1", "spark.executor.memory": "512m", "spark.executor.cores": "1",
+    "spark.cores.max": "2", "spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false", "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[2]),
+}  # fmt: skip
 COPYING = {
-    "spark.speculation": "true",
-    "spark.speculation.interval": "100ms",
-    "spark.speculation.minTaskRuntime": "0ms",
-    "spark.speculation.multiplier": "1.1",
-    "spark.speculation.quantile": "0.1",
-}
+    "spark.speculation": "true", "spark.speculation.interval": "100ms", "spark.speculation.minTaskRuntime": "0ms",
+    "spark.speculation.multiplier": "1.1", "spark.speculation.quantile": "0.1",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -183,7 +173,7 @@ def main() -> None:
     from pyspark.sql.functions import udf
 
     from chronodp.engines import Spark, find_source
-    from tests.engines.tables import digest, random_question
+    from tests.engines.worlds import digest, random_question
 
     session = attached()
     context = session.sparkContext

@@ -35,23 +35,6 @@ from tests.engines.neighbours import stretch
 from tests.engines.test_neighbours import HOURS, MEASURES, OF_PEOPLE, REGION, SPRING, UNITS
 from tests.neighbours import Numbers, largest_change, totals
 
-__all__ = [
-    "TOKYO",
-    "Attack",
-    "Query",
-    "Reader",
-    "Seen",
-    "Table",
-    "by_rule",
-    "by_statement",
-    "difference",
-    "draw_attack",
-    "embedded",
-    "seen",
-    "to_instant",
-    "without_owners_lines",
-]
-
 OWNERS_WARNINGS: tuple[type[Warning], ...] = (UnreadRows,)
 OWNERS_LINES: tuple[str, ...] = ("unread:",)
 """All that may differ beside the numbers, since the owner alone sees it: warnings of these classes, and lines on
@@ -65,17 +48,8 @@ _AROUND = ("warned", "printed", "progress")
 _EPOCHS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _CENTURIES = Moment(-62_135_596_800_000_000, False), Moment(253_402_300_800_000_000, False)  # the years 1 and 10000
 _LINES = (
-    b'"',
-    b'7,"2026',
-    b'"a","b,c',
-    b"7,2026-01-06,1,north,x,y",
-    b"a\rb",
-    b"\r",
-    b"\0,\0",
-    b"x" * 5000,
-    b",,,,",
-    b"",
-)
+    b'"', b'7,"2026', b'"a","b,c', b"7,2026-01-06,1,north,x,y", b"a\rb", b"\r", b"\0,\0", b"x" * 5000, b",,,,", b"",
+)  # fmt: skip
 _FOUL_LINES = {
     "utf-8": (b"\xff\xfe", b"7,2026-01-06,\xff,north,x,y", b"\xef\xbb\xbf"),
     "latin-1": (b"\x80", b"7,2026-01-06,\x9f,north,x,y"),
@@ -96,15 +70,9 @@ class Query:
     def plan(self, data: object, engine: Engine) -> Plan:
         whole = isinstance(self.unit, User) and self.measure.norm is None
         series = GridSeries(
-            self.calendar,
-            data,
-            time="at",
-            user="who",
-            unit=self.unit,
-            max_periods=2 if whole else None,
-            reading=self.reading,
-            engine=engine,
-        )
+            self.calendar, data, time="at", user="who", unit=self.unit, max_periods=2 if whole else None,
+            reading=self.reading, engine=engine,
+        )  # fmt: skip
         most = self.max_groups if self.measure.norm is None else None
         return series.ask(self.measure).by(max_groups=most, region=REGION.keys).plan(epsilon=1.0, delta=1e-6)
 
@@ -316,13 +284,9 @@ def _split(chance: random.Random, rows: Sequence[Row], kinds: Kinds, count: int)
 def _kinds(chance: random.Random, form: Form, *, epoch: bool) -> Kinds:
     times = [one for one in ("whole", "real", "decimal", "wide", "text") if one in form.people]
     return Kinds(
-        chance.choice(form.people),
-        chance.choice(times if epoch and times else form.times),
-        chance.choice(form.amounts),
-        chance.choice(form.regions),
-        chance.choice(form.notes),
-        epoch and bool(times),
-    )
+        chance.choice(form.people), chance.choice(times if epoch and times else form.times),
+        chance.choice(form.amounts), chance.choice(form.regions), chance.choice(form.notes), epoch and bool(times),
+    )  # fmt: skip
 
 
 def _lines(chance: random.Random, piece: Piece, reading: Reading) -> list[tuple[int, bytes]]:

@@ -18,8 +18,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-__all__ = ["AMOUNTS", "EPOCHS", "FOUL", "NOTES", "PEOPLE", "REGIONS", "TIMES", "Kind", "to_array"]
-
 Cells = Callable[[random.Random, int], list[Any]]
 """Cells that stand for one number: a person's, the seconds since 1970, four times an amount."""
 
@@ -141,11 +139,8 @@ def _written_times(_: random.Random, seconds: int) -> list[Any]:
     aware = wall.replace(tzinfo=dt.UTC)
     texts = [wall.isoformat(), wall.isoformat(" "), aware.isoformat(), f"{wall:%Y-%m-%dT%H:%M:%S}Z", f"{wall:%Y-%m-%d}"]
     return [
-        *texts,
-        aware.astimezone(_INDIA).isoformat(),
-        f"{wall:%Y-%m-%dT%H:%M}",
-        f" {wall:%Y-%m-%d %H:%M:%S}.250Z ",
-    ]
+        *texts, aware.astimezone(_INDIA).isoformat(), f"{wall:%Y-%m-%dT%H:%M}", f" {wall:%Y-%m-%d %H:%M:%S}.250Z ",
+    ]  # fmt: skip
 
 
 def _odd_times(_: random.Random, __: int) -> list[Any]:
@@ -168,11 +163,7 @@ def _odd_object_times(chance: random.Random, seconds: int) -> list[Any]:
 
 
 def _timed(stored: Any, unit: int, far: tuple[int, ...], zone: str | None = None) -> Kind:
-    return Kind(
-        pa.timestamp(stored, zone),
-        lambda _, seconds: [seconds * 10**9 // unit],
-        lambda _, __: [None, *far],
-    )
+    return Kind(pa.timestamp(stored, zone), lambda _, seconds: [seconds * 10**9 // unit], lambda _, __: [None, *far])
 
 
 _FAR = {
@@ -257,8 +248,6 @@ REGIONS = {
 }
 # Of a column that nobody asks for.
 NOTES = {
-    **_UNREADABLE,
-    **{name: AMOUNTS[name] for name in ("text", "codes", "real", "half", "wide", "object")},
-    **{name: TIMES[name] for name in ("s", "us+", "ns", "day")},
-    "nothing": Kind(pa.null(), _nothing, _nothing),
-}
+    **_UNREADABLE, **{name: AMOUNTS[name] for name in ("text", "codes", "real", "half", "wide", "object")},
+    **{name: TIMES[name] for name in ("s", "us+", "ns", "day")}, "nothing": Kind(pa.null(), _nothing, _nothing),
+}  # fmt: skip

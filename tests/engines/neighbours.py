@@ -10,8 +10,6 @@ from chronodp.engines import Record
 from chronodp.privacy import Calendar, Unit, User, UserPeriod, Window
 from chronodp.privacy.units import Event
 
-__all__ = ["PEOPLE", "REGIONS", "neighbour", "random_world", "stretch"]
-
 PEOPLE = ("ann", "bo", "cy")
 REGIONS = ("north", "south", "elsewhere")
 _NUMBERS = (-1e300, -7.0, -2.0, -0.3, 0.0, 0.1, 1.0, 2.0, 3.0, 7.0, 1e300, float("inf"), float("nan"), None)

@@ -14,13 +14,14 @@ import pyarrow
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-import chronodp as cdp
-from chronodp.engines import Reading, csv_lines
+from chronodp.engines import DuckDB, Question, Reading, csv_lines, find_source
 from chronodp.engines.csv_files import group_csv_files
 from chronodp.engines.csv_lines import Lines
-from chronodp.errors import UnreadableSource
+from chronodp.errors import SourceError
+from chronodp.privacy import Calendar, Grid
 
-ROWS = [f'2026-01-{day:02d},"Lee, {number}",{number}' for day in range(1, 11) for number in range(10)]
+DAYS = [f"2026-01-{day:02d}" for day in range(1, 11)]
+ROWS = [f'{day},"Lee, {number}",{number}' for day in DAYS for number in range(10)]
 ODD = st.binary(max_size=30) | st.lists(
     st.sampled_from(
         [b"a", b"1", b",", b'"', b'""', b"'", b";", b"\t", b"#", b"\\", b"\r", b"\0", b"\xff", b"\xe2", "é€".encode()]
@@ -75,7 +76,7 @@ def test_a_row_changes_no_other_row(tmp_path: Path, line: bytes, place: int, end
     rows = [row.encode() for row in ROWS]
     path.write_bytes(end.join([b"at,who,kwh", *rows[:place], line, *rows[place:]]))
     found = Counter(read(path))
-    wanted = Counter((day, f"Lee, {number}", str(number)) for day, number in _parts())
+    wanted = Counter((day, f"Lee, {number}", str(number)) for day in DAYS for number in range(10))
     assert not wanted - found
     assert sum(found.values()) <= len(ROWS) + 1 + line.count(b"\r") + line.count(b"\n")
 
@@ -123,10 +124,8 @@ def split_plainly(line: str, separator: str) -> list[str] | None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lines=st.lists(st.text(alphabet='ab",,"" ;\t|^-].é\0', max_size=14), min_size=1, max_size=40),
-    separator=st.sampled_from(",;\t|^-]. "),
-    width=st.integers(1, 4),
-    data=st.data(),
-)
+    separator=st.sampled_from(",;\t|^-]. "), width=st.integers(1, 4), data=st.data(),
+)  # fmt: skip
 def test_lines_are_split_by_the_plain_rule(
     monkeypatch: pytest.MonkeyPatch, widest: int, lines: list[str], separator: str, width: int, data: st.DataObject
 ) -> None:
@@ -154,60 +153,20 @@ def test_a_reader_that_looks_at_rows_is_caught(tmp_path: Path) -> None:
     assert len(read(path)) == len(ROWS)
 
 
-def test_line_breaks_are_read_where_the_owner_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text('at,who,kwh\n1,"a\nb",2\n3,c,4\n', encoding="utf-8")
-    assert read(path) == [("3", "c", "4")]
-    assert sorted(read(path, reading=Reading(line_breaks=True))) == [("1", "a\nb", "2"), ("3", "c", "4")]
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
-def test_other_encodings_are_read_where_the_owner_says_so(tmp_path: Path, encoding: Any) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_bytes("at,who,kwh\n1,Jörg,2\n3,c,4\n".encode(encoding))
-    assert sorted(read(path, reading=Reading(encoding=encoding))) == [("1", "Jörg", "2"), ("3", "c", "4")]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("empty", b"", r"empty\.csv has no columns"),
-        ("blank", b"\n1,2\n", r"blank\.csv has no columns"),
-        ("latin", "größe,at\n1,2\n".encode("latin-1"), r"first line of latin\.csv must name"),
-        ("twice", b"at,who,kwh,KWH\n", r"twice\.csv has more than one column 'kwh'"),
+        ("empty.csv", b"", r"empty\.csv has no columns"),
+        ("blank.csv", b"\n1,2\n", r"blank\.csv has no columns"),
+        ("latin.csv", "größe,at\n1,2\n".encode("latin-1"), r"first line of latin\.csv must name"),
+        ("twice.csv", b"at,who,kwh,KWH\n", r"twice\.csv has more than one column 'kwh'"),
+        ("rows.csv.gz", b"at,who,kwh\n1,2,3\n", r"rows\.csv\.gz cannot be read as csv"),
     ],
 )
-def test_a_first_line_that_does_not_tell_columns_apart_is_refused(
+def test_a_file_whose_columns_cannot_be_told_apart_is_refused(
     tmp_path: Path, name: str, content: bytes, told: str
 ) -> None:
-    path = tmp_path / f"{name}.csv"
-    path.write_bytes(content)
-    meters = cdp.TimeSeries(
-        path, time="at", user="who", every="1D", start="2026-01-01", end="2026-01-11", unit=cdp.User(), max_periods=1
-    )
-    plan = meters.sum("kwh", clip=(0.0, 3.0)).plan(epsilon=1.0)
-    with cdp.Ledger(tmp_path / "budget.db") as ledger:
-        ledger.open("meters", unit=cdp.User(), epsilon=1.0)
-        with pytest.raises(cdp.errors.SourceError, match=told):
-            plan.release(ledger, dataset="meters", request="first")
-        assert not ledger.history("meters")
-
-
-def test_a_file_that_is_not_packed_as_its_name_says_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv.gz").write_bytes(b"at,who\n1,2\n")
-    meters = cdp.TimeSeries(
-        tmp_path / "rows.csv.gz",
-        time="at",
-        user="who",
-        every="1D",
-        start="2026-01-01",
-        end="2026-01-11",
-        unit=cdp.User(),
-        max_periods=1,
-    )
-    with pytest.raises(UnreadableSource, match=r"rows\.csv\.gz cannot be read as csv"):
-        meters.count().plan(epsilon=1.0).diagnose()
-
-
-def _parts() -> list[tuple[str, int]]:
-    return [(f"2026-01-{day:02d}", number) for day in range(1, 11) for number in range(10)]
+    (tmp_path / name).write_bytes(content)
+    days = Calendar("1D", "2026-01-01", "2026-01-11")
+    with pytest.raises(SourceError, match=told):
+        DuckDB().totals(find_source(tmp_path / name), Question(days, "at", "who", "kwh", Grid(1.0), (0, 3)), key="k")

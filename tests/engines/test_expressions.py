@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import random
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,26 +27,168 @@ from chronodp.engines import (
     parse_expression,
     reference_totals,
 )
-from chronodp.engines.expressions import Cell, check_columns, check_where, queries
-from chronodp.engines.expressions.tree import Node, text_of
+from chronodp.engines.attach import attached
+from chronodp.engines.expressions import Cell, Value, check_columns, check_where, evaluate, queries, with_expressions
+from chronodp.engines.expressions.tree import (
+    Arithmetic,
+    Between,
+    Both,
+    Call,
+    Case,
+    Column,
+    Comparison,
+    Either,
+    IsNull,
+    Negative,
+    Node,
+    Not,
+    Number,
+    OneOf,
+    Text,
+    Truth,
+    text_of,
+)
 from chronodp.engines.expressions.typing import AsName, Typed, Use, cells_in, typed
-from chronodp.engines.reading import Term
-from chronodp.engines.rows import rows_text
+from chronodp.engines.reading import Columns, Part, Reading, Term, Wanted, read_name, read_number
+from chronodp.engines.rows import cells_of, rows_text
 from chronodp.errors import InvalidArgument, UnknownColumn, UnreadableSource, UnsuitableColumn
 from chronodp.privacy import Calendar, Grid, RecordUnit, User, Window
 from chronodp.privacy.units import Event
 from chronodp.series import EachPeriod, Sum, Table
 from chronodp.series.planner import design_release
 from tests.conftest import SCALE, Trials
-from tests.engines.expressions import CONDITIONS, NUMBERS, ROWS, TEXTS, by_duckdb, by_python
 from tests.engines.neighbours import REGIONS, neighbour, random_world
 from tests.engines.worlds import ENGINES, numbers
 
-KINDS: tuple[tuple[Any, tuple[Use, ...]], ...] = (
-    (CONDITIONS, ("condition", "number", "name")),
-    (NUMBERS, ("number", "name", "condition")),
-    (TEXTS, ("name",)),
+_ODD = (0.0, -0.0, 1.0, -1.0, 0.1, 15.0, 60.0, 1e308, -1e308, 5e-324, 1e18, 2.0**53, -0.5, 999999999999999744.0, 1e-300)
+_NAMES = ("JFK", "jfk", "7", "7.0", "-7.00", "True", "true", "é", "é", "\U0001f600", "￾", "a'b", "a\\b", "{x}", "a\nb")
+
+_numbers = st.one_of(
+    st.sampled_from(_ODD), st.floats(allow_nan=True, allow_infinity=True), st.integers(-20, 80).map(float)
 )
+_cells = {
+    "n": st.one_of(st.none(), _numbers), "m": st.one_of(st.none(), st.integers(-3, 3)),
+    "w": st.one_of(st.none(), _numbers.map(repr), st.sampled_from(("x", "", " 2 ", "1e400", "TRUE"))),
+    "s": st.one_of(st.none(), st.sampled_from(("", *_NAMES))),
+    "r": st.one_of(st.none(), st.sampled_from(("", *_NAMES))), "b": st.one_of(st.none(), st.booleans()),
+}  # fmt: skip
+_types = {"n": pyarrow.float64(), "m": pyarrow.int64(), "b": pyarrow.bool_()}
+ROWS = st.lists(st.fixed_dictionaries(_cells), min_size=1, max_size=12)
+
+_constants = st.one_of(st.sampled_from(_ODD), st.floats(0, allow_infinity=False)).map(abs).map(Number)
+_number_columns = st.sampled_from("nmwb").map(Column)
+_text_columns = st.sampled_from("sr").map(Column)
+_texts = st.sampled_from(_NAMES).map(lambda name: Text(read_name(name) or "a"))
+_signs = st.sampled_from(("=", "<>", "<", "<=", ">", ">="))
+
+
+def _numbers_of(depth: int) -> st.SearchStrategy[Node]:
+    leaf = st.one_of(_number_columns, _constants)
+    if not depth:
+        return leaf
+    below, truths = st.deferred(lambda: _numbers_of(depth - 1)), st.deferred(lambda: _truths_of(depth - 1))
+    some = st.lists(below, min_size=2, max_size=3).map(tuple)
+    return st.one_of(
+        leaf, st.builds(Arithmetic, st.sampled_from("+-*/"), below, below),
+        st.builds(Arithmetic, st.sampled_from("+-*/"), below, below), st.builds(Negative, below),
+        st.builds(Call, st.sampled_from(("LEAST", "GREATEST", "COALESCE")), some),
+        st.builds(Call, st.sampled_from(("ABS", "FLOOR", "CEIL")), st.tuples(below)),
+        st.builds(Arithmetic, st.just("+"), truths, below), _cases(truths, below),
+    )  # fmt: skip
+
+
+def _texts_of(depth: int) -> st.SearchStrategy[Node]:
+    leaf = st.one_of(_text_columns, _texts)
+    if not depth:
+        return leaf
+    below, truths = st.deferred(lambda: _texts_of(depth - 1)), st.deferred(lambda: _truths_of(depth - 1))
+    some = st.lists(below, min_size=2, max_size=3).map(tuple)
+    flat = st.lists(leaf, min_size=2, max_size=3).map(tuple)
+    return st.one_of(
+        leaf, st.builds(Call, st.just("COALESCE"), some), st.builds(Call, st.just("CONCAT"), flat),
+        _cases(truths, below),
+    )  # fmt: skip
+
+
+def _truths_of(depth: int) -> st.SearchStrategy[Node]:
+    leaf = st.one_of(st.just(Column("b")), st.booleans().map(Truth))
+    numbers, texts = (
+        st.deferred(lambda: _numbers_of(max(0, depth - 1))),
+        st.deferred(lambda: _texts_of(max(0, depth - 1))),
+    )
+    signed = st.one_of(_constants, _constants.map(Negative))
+    compared = st.one_of(
+        st.builds(Comparison, _signs, numbers, numbers),
+        st.builds(Comparison, _signs, _text_columns, texts),
+        st.builds(IsNull, st.one_of(numbers, _text_columns)),
+        st.builds(OneOf, numbers, st.lists(signed, min_size=1, max_size=14).map(tuple)),
+        st.builds(OneOf, _text_columns, st.lists(_texts, min_size=1, max_size=14).map(tuple)),
+        st.builds(Between, numbers, numbers, numbers),
+    )
+    if not depth:
+        return st.one_of(leaf, compared)
+    below = st.deferred(lambda: _truths_of(depth - 1))
+    some = st.lists(below, min_size=2, max_size=3).map(tuple)
+    return st.one_of(compared, compared, st.builds(Not, below), st.builds(Both, some), st.builds(Either, some))
+
+
+def _cases(truths: st.SearchStrategy[Node], results: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    branches = st.lists(st.tuples(truths, results), min_size=1, max_size=2).map(tuple)
+    return st.builds(Case, branches, st.one_of(st.none(), results))
+
+
+NUMBERS, TEXTS, CONDITIONS = _numbers_of(3), _texts_of(2), _truths_of(3)
+
+
+def table_of(rows: Sequence[Mapping[str, Any]]) -> pyarrow.Table:
+    """Return rows as a table."""
+    return pyarrow.table(
+        {name: pyarrow.array([row[name] for row in rows], _types.get(name, pyarrow.string())) for name in _cells}
+    )
+
+
+def wanted_for(nodes: Sequence[Typed]) -> dict[Cell, Wanted]:
+    """Return every cell of some expressions, as it is wanted."""
+    return {cell: Wanted("where", cell.role, cell.column) for node in nodes for cell in cells_in(node)}
+
+
+def by_python(nodes: Sequence[Typed], rows: Sequence[Mapping[str, Any]]) -> list[list[Value]]:
+    """Return what each expression is in each row, by the plain rule."""
+
+    def read(cell: Cell, row: Mapping[str, Any]) -> Value:
+        return read_name(row[cell.column]) if cell.role == "name" else read_number(row[cell.column], Reading())
+
+    return [[evaluate(node, {cell: read(cell, row) for cell in cells_in(node)}) for row in rows] for node in nodes]
+
+
+def cells_sql(nodes: Sequence[Typed], part: Part, dialect: str) -> str:
+    """Return the query that computes expressions for every row of a part, and the row's number."""
+    columns = Columns(dialect, Reading(), dt.datetime(2026, 1, 1), dt.datetime(2026, 1, 2))
+    wanted = wanted_for(nodes)
+    names = {cell: f"cell_{index}" for index, cell in enumerate(wanted)}
+    cells = cells_of(part, columns, {names[cell]: one for cell, one in wanted.items()})
+    number = exp.column(part.find("number", "row")[0], quoted=True).as_("nth")
+    read = exp.select(number, *cells).from_(part.table)
+    named = {f"found_{index}": node for index, node in enumerate(nodes)}
+    return with_expressions(read, named, names, columns).sql(dialect)
+
+
+def by_duckdb(nodes: Sequence[Typed], rows: Sequence[Mapping[str, Any]]) -> list[list[Value]]:
+    """Return the same by DuckDB."""
+    table = table_of(rows)
+    source = find_source(table.append_column("row", pyarrow.array(range(len(rows)))))
+    wanted = [Wanted("row", "number", "row"), *wanted_for(nodes).values()]
+    with attached(source, wanted, Reading(), memory=2**28, threads=1) as session:
+        text = cells_sql(nodes, session.parts[0], "duckdb")
+        found = sorted(
+            (row for batch in session.batches(text, 1024) for row in batch.to_pylist()), key=lambda row: row["nth"]
+        )
+    return [[row[f"found_{index}"] for row in found] for index in range(len(nodes))]
+
+
+KINDS: tuple[tuple[Any, tuple[Use, ...]], ...] = (
+    (CONDITIONS, ("condition", "number", "name")), (NUMBERS, ("number", "name", "condition")), (TEXTS, ("name",)),
+)  # fmt: skip
 MADE = st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(kind[0], st.sampled_from(kind[1])))
 DAYS = Calendar("1D", "2026-01-01", "2026-01-04")
 
@@ -108,53 +252,23 @@ class TestRefusals:
 
     def test_what_is_not_on_the_list(self, subtests: pytest.Subtests) -> None:
         for text, shown in [
-            ("n > (SELECT 1)", "SELECT 1"),
-            ("n IN (SELECT m FROM t)", "SELECT"),
-            ("EXISTS (SELECT 1)", "EXISTS"),
-            ("n > read_csv('/etc/passwd')", "read_csv('/etc/passwd')"),
-            ("now() > n", "now()"),
-            ("current_timestamp > n", "CURRENT_TIMESTAMP"),
-            ("random() < 0.5", "random()"),
-            ("n > abs(random())", "random()"),
-            ("uuid() = s", "uuid()"),
-            ("PRAGMA database_list", "database_list"),
-            ("sum(n) > 1", "sum(n)"),
-            ("max(sum(n)) > 1", "max(sum(n))"),
-            ("count(*) > 1", "count(*)"),
-            ("row_number() OVER () > 1", "OVER"),
-            ("lag(n) OVER (ORDER BY m) > 1", "OVER"),
-            ("n > 1 -- ; DROP TABLE t", "-- ; DROP TABLE t"),
-            ("n > 1 /* ; */", "/* ; */"),
-            ("/* x */ n > 1", "/* x */"),
-            ("{# x #} n > 1", "{# x #}"),
-            ("n > 1; DROP TABLE t", ";"),
-            ("n::INT > 1", "CAST"),
-            ("CAST(n AS INT) > 1", "CAST"),
-            ("s LIKE 'a%'", "LIKE"),
-            ("regexp_matches(s, 'a')", "regexp_matches(s, 'a')"),
-            ("lower(s) = 'a'", "lower(s)"),
-            ("CONCAT(s) = 'ba'", "CONCAT(s)"),
-            ("CONCAT(s, 1) = 'ba'", "1"),
-            ("my_udf(n) > 1", "my_udf(n)"),
-            ("t.n > 1", "t.n"),
-            ("n % 2 = 0", "n % 2"),
-            ("n IN (m)", "IN"),
-            ("CASE n WHEN 1 THEN 2 END > 1", "CASE n"),
-            ("n IS TRUE", "IS TRUE"),
-            ("n BETWEEN SYMMETRIC 1 AND 2", "BETWEEN"),
-            ("floor(n, 2) > 1", "FLOOR(n, 2)"),
-            ("n > $1 + ?", "?"),
-            ("n = NULL", "NULL"),
-            ("INTERVAL '1' DAY > n", "INTERVAL"),
-            ("SELECT 1", "SELECT"),
-            ("n >", ""),
-            ("", ""),
-            ("n = 1e999", "1e999"),
-            ("0x1f = n", "x1f"),
-            ("n = 'a' 'b'", "'a'"),
-            ("*", "*"),
+            ("n > (SELECT 1)", "SELECT 1"), ("n IN (SELECT m FROM t)", "SELECT"), ("EXISTS (SELECT 1)", "EXISTS"),
+            ("n > read_csv('/etc/passwd')", "read_csv('/etc/passwd')"), ("now() > n", "now()"),
+            ("current_timestamp > n", "CURRENT_TIMESTAMP"), ("random() < 0.5", "random()"),
+            ("n > abs(random())", "random()"), ("uuid() = s", "uuid()"), ("PRAGMA database_list", "database_list"),
+            ("sum(n) > 1", "sum(n)"), ("max(sum(n)) > 1", "max(sum(n))"), ("count(*) > 1", "count(*)"),
+            ("row_number() OVER () > 1", "OVER"), ("lag(n) OVER (ORDER BY m) > 1", "OVER"),
+            ("n > 1 -- ; DROP TABLE t", "-- ; DROP TABLE t"), ("n > 1 /* ; */", "/* ; */"),
+            ("/* x */ n > 1", "/* x */"), ("{# x #} n > 1", "{# x #}"), ("n > 1; DROP TABLE t", ";"),
+            ("n::INT > 1", "CAST"), ("CAST(n AS INT) > 1", "CAST"), ("s LIKE 'a%'", "LIKE"),
+            ("regexp_matches(s, 'a')", "regexp_matches(s, 'a')"), ("lower(s) = 'a'", "lower(s)"),
+            ("CONCAT(s) = 'ba'", "CONCAT(s)"), ("CONCAT(s, 1) = 'ba'", "1"), ("my_udf(n) > 1", "my_udf(n)"),
+            ("t.n > 1", "t.n"), ("n % 2 = 0", "n % 2"), ("n IN (m)", "IN"), ("CASE n WHEN 1 THEN 2 END > 1", "CASE n"),
+            ("n IS TRUE", "IS TRUE"), ("n BETWEEN SYMMETRIC 1 AND 2", "BETWEEN"), ("floor(n, 2) > 1", "FLOOR(n, 2)"),
+            ("n > $1 + ?", "?"), ("n = NULL", "NULL"), ("INTERVAL '1' DAY > n", "INTERVAL"), ("SELECT 1", "SELECT"),
+            ("n >", ""), ("", ""), ("n = 1e999", "1e999"), ("0x1f = n", "x1f"), ("n = 'a' 'b'", "'a'"), ("*", "*"),
             ("n[1] > 2", "n[1]"),
-        ]:
+        ]:  # fmt: skip
             with subtests.test(text=text, shown=shown):
                 with pytest.raises(InvalidArgument, match=r"^where must be") as refused:
                     check_where(text, ())
@@ -162,17 +276,11 @@ class TestRefusals:
 
     def test_what_is_too_much(self, subtests: pytest.Subtests) -> None:
         for text in [
-            "(" * 10_000 + "n" + ")" * 10_000,
-            "(" * 900 + "n" + ")" * 900,
-            "(" * 30 + "n > 1" + ")" * 30,
-            "NOT " * 390 + "b",
-            "- " * 390 + "n > 1",
-            "(end + " * 90 + "1" + ")" * 90,
-            "n" + " + n" * 150 + " > 1",
-            " OR ".join(["n > 1"] * 200),
-            "CASE WHEN b THEN " * 40 + "1" + " END" * 40 + " > 1",
+            "(" * 10_000 + "n" + ")" * 10_000, "(" * 900 + "n" + ")" * 900, "(" * 30 + "n > 1" + ")" * 30,
+            "NOT " * 390 + "b", "- " * 390 + "n > 1", "(end + " * 90 + "1" + ")" * 90, "n" + " + n" * 150 + " > 1",
+            " OR ".join(["n > 1"] * 200), "CASE WHEN b THEN " * 40 + "1" + " END" * 40 + " > 1",
             "abs(" * 60 + "n" + ")" * 60 + " > 1",
-        ]:
+        ]:  # fmt: skip
             with (
                 subtests.test(text=text),
                 pytest.raises(InvalidArgument, match="at most 2,000 letters, 400 words and signs, and 24 levels"),
@@ -181,16 +289,12 @@ class TestRefusals:
 
     def test_columns_that_are_used_both_ways(self, subtests: pytest.Subtests) -> None:
         for text, words in [
-            ("s = 'a' AND s > 5", "number"),
-            ("s + 1 > 2 AND s = 'a'", "used as a number or as a text"),
+            ("s = 'a' AND s > 5", "number"), ("s + 1 > 2 AND s = 'a'", "used as a number or as a text"),
             ("'a' + 1 > 2", "a number, not a text, stands where one is needed"),
-            ("n = m", "whether 'n' holds numbers or texts"),
-            ("s = ''", "IS NULL"),
-            ("NOT 'a'", "a condition, not a text"),
-            ("CASE WHEN b THEN 'a' ELSE 1 END = 'a'", "text"),
-            ("s = '\ud800'", "control characters"),
-            ("s = 'a\x00'", "control characters"),
-        ]:
+            ("n = m", "whether 'n' holds numbers or texts"), ("s = ''", "IS NULL"),
+            ("NOT 'a'", "a condition, not a text"), ("CASE WHEN b THEN 'a' ELSE 1 END = 'a'", "text"),
+            ("s = '\ud800'", "control characters"), ("s = 'a\x00'", "control characters"),
+        ]:  # fmt: skip
             with subtests.test(text=text, words=words), pytest.raises(InvalidArgument, match=words):
                 check_where(text, ())
 
@@ -220,34 +324,19 @@ def test_how_a_column_is_used_says_how_it_is_read(subtests: pytest.Subtests) -> 
         ("a = b AND b = 'x'", "condition", {("name", "a"), ("name", "b")}),
         ("CASE WHEN k > 0 THEN a ELSE b END = 'x'", "condition", {("number", "k"), ("name", "a"), ("name", "b")}),
         ("x IS NULL", "condition", {("name", "x"), ("number", "x")}),
-        ("x IS NULL OR x > 1", "condition", {("number", "x")}),
-        ("origin", "name", {("name", "origin")}),
-        ("origin", "number", {("number", "origin")}),
-        ('"odd ""name" > 1', "condition", {("number", 'odd "name')}),
+        ("x IS NULL OR x > 1", "condition", {("number", "x")}), ("origin", "name", {("name", "origin")}),
+        ("origin", "number", {("number", "origin")}), ('"odd ""name" > 1', "condition", {("number", 'odd "name')}),
         ("user > 1 AND \"order\" = 'x'", "condition", {("number", "user"), ("name", "order")}),
-    ]:
+    ]:  # fmt: skip
         with subtests.test(text=text, use=use, cells=cells):
             assert {(cell.role, cell.column) for cell in cells_in(typed("where", text, use))} == cells
 
 
 NESTS = (
-    "({}) = 1",
-    "1 < ({})",
-    "({}) IN (1, 2)",
-    "({}) BETWEEN 0 AND 1",
-    "0 BETWEEN 0 AND ({})",
-    "COALESCE({}, 1)",
-    "CASE WHEN n > 1 THEN {} END",
-    "CASE WHEN {} THEN 1 ELSE 0 END",
-    "({}) IS NULL",
-    "NOT ({})",
-    "({}) AND m > 1",
-    "m > 1 OR ({})",
-    "-({})",
-    "({}) + 1",
-    "ABS({})",
-    "GREATEST(1, {})",
-)
+    "({}) = 1", "1 < ({})", "({}) IN (1, 2)", "({}) BETWEEN 0 AND 1", "0 BETWEEN 0 AND ({})", "COALESCE({}, 1)",
+    "CASE WHEN n > 1 THEN {} END", "CASE WHEN {} THEN 1 ELSE 0 END", "({}) IS NULL", "NOT ({})", "({}) AND m > 1",
+    "m > 1 OR ({})", "-({})", "({}) + 1", "ABS({})", "GREATEST(1, {})",
+)  # fmt: skip
 
 
 def calls_for(text: str) -> int | None:
@@ -314,11 +403,6 @@ def test_rows_of_which_the_filter_is_not_true_are_left_out() -> None:
     asked = question(None, where="n > 0")
     assert total(asked, n=[1.0, 0.0, None, float("nan"), 2.0]) == [2.0]
     assert total(asked, n=["1", "x", "", None, "2"]) == [2.0]
-
-
-def test_numbers_that_cannot_be_computed_are_left_out() -> None:
-    asked = question("speed", columns={"speed": "d / t * 60"})
-    assert total(asked, d=[10.0, 5.0, 1e308, None], t=[60.0, 0.0, 1e-10, 1.0]) == [10.0]
 
 
 def test_groups_may_be_derived() -> None:
@@ -435,10 +519,3 @@ def test_names_of_numbers_are_those_of_cells() -> None:
     assert isinstance(typed("columns", "n + 1", "name"), AsName)
     asked = question(None, ("k", ("7", "-1")), columns={"k": "n + 0"})
     assert total(asked, n=[7.0, 7.5, -1.0, 1e300]) == [1.0, 1.0]
-
-
-def test_expressions_of_any_size_that_is_allowed_take_no_time() -> None:
-    deep = "n" + " * 2" * 23
-    node = parse_expression("where", deep)
-    assert text_of(node) == deep
-    assert total(question("x", columns={"x": deep}), n=[2.0**-23]) == [1.0]

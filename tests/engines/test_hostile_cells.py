@@ -24,6 +24,7 @@ from chronodp.engines.question import Grouping
 from chronodp.engines.reading import Moment, read_time
 from chronodp.errors import UnsuitableColumn
 from chronodp.privacy import Calendar, Grid
+from tests.engines.forms import as_enum, edited
 
 pytestmark = pytest.mark.slow
 
@@ -53,16 +54,6 @@ def write(path: Path, columns: dict[str, Any], **options: Any) -> Path:
     return path
 
 
-def call_enum(path: Path, column: str) -> Path:
-    """Write into a file's schema that a column of texts is of the logical type ENUM, as writers of Avro do."""
-    name = bytes([len(column)]) + column.encode()
-    text, enum = b"\x25\x00\x4c\x1c\x00\x00", b"\x25\x08\x4c\x4c\x00\x00"
-    content = path.read_bytes()
-    assert content.count(name + text) == 1
-    path.write_bytes(content.replace(name + text, name + enum))
-    return path
-
-
 @pytest.mark.parametrize("unit", ["us", "ms"])
 def test_a_text_that_is_not_utf8_leaves_far_times_where_they_are(tmp_path: Path, unit: Any) -> None:
     """Read as nanoseconds of 64 bits, times 2^64 ns before the grid would count in it."""
@@ -89,7 +80,7 @@ def test_a_text_that_is_not_utf8_leaves_people_of_other_types_who_they_are(
         rows = {"at": pa.array([NOON] * 4, pa.timestamp(unit)), "who": people}
         path = write(tmp_path / f"{name}.parquet", rows, store_schema=False, use_dictionary=False)
         if people.type == pa.string():
-            call_enum(path, "who")
+            edited(str(path), as_enum("who"))  # as writers of Avro do
     found = []
     for last in (b"eve", BROKEN):
         rows = {"at": pa.array([NOON], pa.timestamp(unit)), "who": texts([last])}
@@ -154,11 +145,9 @@ def test_no_date_refuses_the_others(tmp_path: Path, subtests: pytest.Subtests) -
                 path = write(tmp_path / "rows.parquet", {name: table[name] for name in table.column_names})
                 connection = duckdb.connect(config={"threads": 1})
                 data: Any = {
-                    "parquet": path,
-                    "table": table,
-                    "relation": connection.from_arrow(table),
+                    "parquet": path, "table": table, "relation": connection.from_arrow(table),
                     "relation of a file": connection.read_parquet(str(path)),
-                }[form]
+                }[form]  # fmt: skip
                 found.append(totals(data))
             assert change(*found) == 1
 
@@ -172,10 +161,8 @@ def test_what_a_file_says_of_its_texts_decides_nothing(tmp_path: Path, subtests:
             people = [b"\xffmia", b"\xffmia", *others]
             bloom = {name: {"ndv": 9, "fpp": 0.01} for name in ("who", "world")}
             rows = {
-                "at": pa.array([NOON] * len(people), pa.timestamp("us")),
-                "who": texts(people),
-                "world": texts(people),
-            }
+                "at": pa.array([NOON] * len(people), pa.timestamp("us")), "who": texts(people), "world": texts(people),
+            }  # fmt: skip
             asked = replace(COUNT, max_periods=None, clip=(0, 9))
             for size in (2, 100):
                 options = {"use_dictionary": coded, "bloom_filter_options": bloom, "row_group_size": size}
@@ -245,10 +232,8 @@ def test_what_is_told_of_progress_hangs_on_no_row(do: str, user: str | None) -> 
 @pytest.mark.parametrize("asked", [False, True])
 def test_a_null_where_a_schema_allows_none_refuses_nobody(asked: bool) -> None:
     fields: list[Any] = [
-        pa.field("at", pa.timestamp("us")),
-        pa.field("who", pa.string()),
-        pa.field("kwh", pa.float64()),
-    ]
+        pa.field("at", pa.timestamp("us")), pa.field("who", pa.string()), pa.field("kwh", pa.float64()),
+    ]  # fmt: skip
     for name in ("at", "who", "kwh"):
         schema = pa.schema([field.with_nullable(field.name != name) for field in fields])
         columns: list[Any] = [[NOON] * 3, ["ann", "bob", "cem"], [1.0, 1.0, 1.0]]

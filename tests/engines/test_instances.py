@@ -81,16 +81,6 @@ def test_what_does_not_fit_goes_to_the_folder_of_its_own_question() -> None:
             assert os.listdir(place)
 
 
-def test_no_more_are_kept_than_a_few() -> None:
-    def nested(depth: int) -> None:
-        with opened(tempfile.gettempdir(), **OPTIONS):
-            if depth:
-                nested(depth - 1)
-
-    nested(instances._MOST + 1)
-    assert len(instances._waiting) == instances._MOST
-
-
 def test_those_that_wait_longest_make_room_for_others() -> None:
     for threads in range(1, instances._MOST + 2):
         with opened(tempfile.gettempdir(), memory_limit="61MiB", threads=threads):

@@ -85,13 +85,10 @@ def test_rows_of_one_day_stay_in_one_day(tmp_path: Path) -> None:
 
 
 ODD_PEOPLE: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
-    "a missing id among whole numbers": ([1, 2, 3], [np.nan]),
-    "a whole number among texts": (["a", "b", "c"], [7]),
-    "a text among whole numbers": ([1, 2, 3], ["x"]),
-    "a fraction among whole numbers": ([1, 2, 3], [2.5]),
-    "a decimal number among texts": (["a", "b", "c"], [Decimal("7.5")]),
-    "a list among texts": (["a", "b", "c"], [[1]]),
-}
+    "a missing id among whole numbers": ([1, 2, 3], [np.nan]), "a whole number among texts": (["a", "b", "c"], [7]),
+    "a text among whole numbers": ([1, 2, 3], ["x"]), "a fraction among whole numbers": ([1, 2, 3], [2.5]),
+    "a decimal number among texts": (["a", "b", "c"], [Decimal("7.5")]), "a list among texts": (["a", "b", "c"], [[1]]),
+}  # fmt: skip
 
 
 def test_no_id_refuses_the_others(subtests: pytest.Subtests) -> None:
@@ -137,20 +134,6 @@ def test_lists_of_numbers_are_no_numbers() -> None:
     table = pa.table({"at": pa.array(CLOCKS[:1]), "who": ["a"], "kwh": pa.array([[1.0]], pa.list_(pa.float64()))})
     with pytest.raises(UnsuitableColumn, match="value: column 'kwh' holds list<"):
         totals(table, SUM)
-
-
-@pytest.mark.slow
-def test_what_a_check_says_of_other_ways_to_write(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text("at;who;kwh\n06.01.2026 10:00;a;1,5\n06.01.2026 11:00;b;2,5\n", encoding="utf-8")
-    found = DuckDB(threads=1).look(find_source(path), SUM)
-    hints = {column.argument: dict(column.hints) for column in found.columns}
-    assert (found.rows, found.incomplete, found.used) == (2, 2, 0)
-    assert hints["value"] == {"Reading(decimal=',')": 2}
-    assert sum(hints["time"].values()) == 2
-    declared = Reading(time_format="%d.%m.%Y %H:%M", decimal=",")
-    question = Question(TOKYO, "at", "who", "kwh", Grid(0.5), (0, 9), reading=declared)
-    assert totals(path, question).sums.tolist() == [0, 8, 0]
 
 
 @pytest.mark.slow

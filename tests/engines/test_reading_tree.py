@@ -11,15 +11,9 @@ import pytest
 import chronodp.engines
 
 ENGINES = Path(chronodp.engines.__file__).parent
-FILES = sorted(
-    {
-        *(ENGINES / "reading").glob("*.py"),
-        *(ENGINES / "spark").glob("*.py"),
-        *(ENGINES / f"{name}.py" for name in ("attach", "csv_files", "csv_lines", "embedded", "embedded_keys", "look")),
-        *(ENGINES / f"{name}.py" for name in ("parquet_files", "people", "rows", "session", "sources", "tables")),
-        *(ENGINES / f"{name}.py" for name in ("whole_series",)),
-    }
-)
+# What computes with numbers that were read, in types that hold them, and what opens a database.
+COMPUTING = ("chosen", "instances", "lengths", "losses", "seeds", "statement")
+FILES = sorted(path for path in ENGINES.rglob("*.py") if not path.stem.endswith(COMPUTING))
 
 HANDLED = {
     "_has_arrow_type": "asked of no rows",

@@ -54,15 +54,9 @@ class World(NamedTuple):
 
     def asked(self) -> tuple[Design, Question]:
         table = Table(
-            self.measure,
-            self.unit,
-            len(self.calendar),
-            self.calendar,
-            (SIDES,) if self.groups == 2 else (),
-            max_periods=self.max_periods,
-            max_groups=self.max_groups,
-            single_rows=self.alone,
-        )
+            self.measure, self.unit, len(self.calendar), self.calendar, (SIDES,) if self.groups == 2 else (),
+            max_periods=self.max_periods, max_groups=self.max_groups, single_rows=self.alone,
+        )  # fmt: skip
         design = design_release(table, epsilon=1.0, delta=0.0, tuned_for=EachPeriod())[0]
         return design, Records("", "at", None if self.alone else "who").question(design)
 

@@ -1,4 +1,4 @@
-"""A Spark that is only reached over the network, through Connect, gives the same totals."""
+"""Sparks of several processes: one reached over the network, through Connect, and a cluster that runs a task twice."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ import pytest
 from chronodp.engines import DuckDB, find_source
 from tests import forkserver
 from tests.conftest import Trials
-from tests.engines.lives import MemoryTally, book_reference, booked_digest, priced, random_batch, summed
-from tests.engines.tables import digest, random_question, random_table
-from tests.engines.worlds import to_arrow
-
-pytestmark = pytest.mark.kill
+from tests.engines.cluster import Cluster
+from tests.engines.test_lives import MemoryTally, book_reference, booked_digest, priced, random_batch, summed
+from tests.engines.worlds import digest, random_question, random_table, to_arrow
 
 CLIENT = """
 import random, sys
 from pyspark.sql import SparkSession
 from chronodp.engines import Spark, find_source
-from tests.engines.lives import MemoryTally, booked_digest, priced, summed
-from tests.engines.tables import digest, random_question
+from tests.engines.test_lives import MemoryTally, booked_digest, priced, summed
+from tests.engines.worlds import digest, random_question
 session = SparkSession.builder.remote(f"sc://127.0.0.1:{sys.argv[1]}").getOrCreate()
 for number, path in enumerate(sys.argv[3:]):
     question, source = random_question(random.Random(number)), find_source(session.read.parquet(path))
@@ -34,6 +32,7 @@ print(booked_digest(Spark().book(source, asked, MemoryTally(), key="key")))
 ROWS = 2_000
 
 
+@pytest.mark.kill
 def test_totals_over_connect_have_equal_digests(spark: Any, tmp_path: Path, trials: Trials) -> None:
     pytest.importorskip("grpc", reason="what Connect needs is not installed")
     paths, expected = [], []
@@ -52,3 +51,21 @@ def test_totals_over_connect_have_equal_digests(spark: Any, tmp_path: Path, tria
     told = forkserver.run("-c", CLIENT, port, lives, *paths)
     assert told.returncode == 0, told.stderr
     assert told.stdout.splitlines() == expected
+
+
+# A slow task that runs twice, on two hosts, changes no total.
+
+
+def test_a_task_that_was_copied_changes_nothing(spark_cluster: Cluster, tmp_path: Path) -> None:
+    question = random_question(random.Random(3))
+    table = random_table(random.Random(4), question.calendar, 2_000)
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(table, path)
+    program = forkserver.start(
+        "-m", "tests.engines.cluster", str(path), environment=dict(spark_cluster.driver().environment)
+    )
+    told, errors = program.communicate(timeout=300)
+    assert program.returncode == 0, errors[-2000:]
+    copies, found = told.split()[-2:]
+    assert int(copies) > 0, "no task was copied"
+    assert found == digest(DuckDB(threads=1).totals(find_source(table), question, key="key"))

@@ -17,9 +17,8 @@ from chronodp.engines.statement import statement
 from chronodp.privacy import Grid
 from tests.conftest import Trials
 from tests.engines.neighbours import random_world
-from tests.engines.tables import digest, random_question, random_table
 from tests.engines.test_equality import CALENDARS, largest_squares, questions, same
-from tests.engines.worlds import run_duckdb, run_reference, widened_table
+from tests.engines.worlds import digest, random_question, random_table, run_duckdb, run_reference, widened_table
 
 Given = TypeVar("Given")
 

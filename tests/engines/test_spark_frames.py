@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,11 +37,13 @@ def periods(frame: Any) -> list[int]:
     return np.flatnonzero(totals(frame).sums).tolist()
 
 
-@pytest.fixture
-def session_in_tokyo(spark: Any) -> Iterator[Any]:
-    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
-    yield spark
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
+@contextmanager
+def session_in(spark: Any, zone: str) -> Iterator[None]:
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        yield
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
 def clocks(spark: Any, kind: str) -> Any:
@@ -48,27 +51,16 @@ def clocks(spark: Any, kind: str) -> Any:
     return spark.sql(f"SELECT CAST(clock AS {kind}) AS at FROM VALUES {rows} AS listed (clock)")
 
 
-def test_clocks_of_every_kind(spark: Any) -> None:
-    assert periods(clocks(spark, "TIMESTAMP_NTZ")) == [0, 2, 4, 24]
-    assert periods(clocks(spark, "DATE")) == [0]
-    # An instant in UTC: half past midnight there is half past two, the first time, in Berlin.
-    assert periods(clocks(spark, "TIMESTAMP")) == [2, 4, 5]
-
-
-def test_instants_are_the_same_in_every_session(spark: Any) -> None:
-    frame = spark.createDataFrame([(dt.datetime(2026, 10, 25, 0, 30, tzinfo=dt.UTC),)], "at timestamp")
-    assert periods(frame) == [2]
-    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
-    try:
-        assert periods(frame) == [2]
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", "UTC")
-
-
-def test_clocks_are_the_same_in_every_session(session_in_tokyo: Any) -> None:
-    assert periods(clocks(session_in_tokyo, "TIMESTAMP_NTZ")) == [0, 2, 4, 24]
-    assert periods(clocks(session_in_tokyo, "DATE")) == [0]
-    assert periods(clocks(session_in_tokyo, "STRING")) == [0, 2, 4, 24]
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
+def test_clocks_and_instants_are_the_same_in_every_session(spark: Any, zone: str) -> None:
+    instant = spark.createDataFrame([(dt.datetime(2026, 10, 25, 0, 30, tzinfo=dt.UTC),)], "at timestamp")
+    absolute = clocks(spark, "TIMESTAMP").localCheckpoint()  # read as clocks of UTC, here
+    with session_in(spark, zone):
+        for kind, expected in (("TIMESTAMP_NTZ", [0, 2, 4, 24]), ("DATE", [0]), ("STRING", [0, 2, 4, 24])):
+            assert periods(clocks(spark, kind)) == expected
+        # An instant in UTC: half past midnight there is half past two, the first time, in Berlin.
+        assert periods(absolute) == [2, 4, 5]
+        assert periods(instant) == [2]
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Etc/UTC", "+00:00", "Asia/Tokyo", "Europe/Berlin"])
@@ -77,26 +69,20 @@ def test_clocks_at_the_ends_of_time_and_before_1970_are_read_alike(spark: Any, z
     near = ("1969-12-31 21:59:59.999999", "1969-12-31 22:00:00", "1969-12-31 23:59:59.999999", "1970-01-01 00:00:00")
     rows = ", ".join(f"(TIMESTAMP_NTZ '{clock}')" for clock in far + near)
     question = replace(ROWS, calendar=Calendar("1h", "1969-12-31T20:00", "1970-01-01T02:00"))
-    spark.conf.set("spark.sql.session.timeZone", zone)
-    try:
+    with session_in(spark, zone):
         found = totals(spark.sql(f"SELECT at FROM VALUES {rows} AS listed (at)"), question).sums
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", "UTC")
     assert found.tolist() == [0, 1, 1, 1, 1, 0]
 
 
 def test_an_hour_that_the_sessions_zone_lacks_is_read_as_it_stands(spark: Any) -> None:
     """At two o'clock on this day clocks in Berlin are put forward, and differences of clocks there skip an hour."""
-    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
     question = replace(ROWS, calendar=Calendar("1h", "2026-03-29", "2026-03-30"))
-    try:
+    with session_in(spark, "Europe/Berlin"):
         for kind, text in (("TIMESTAMP_NTZ", "2026-03-29 02:30:00.000001"), ("STRING", "2026-03-29T02:30:00Z")):
             frame = spark.sql(f"SELECT CAST('{text}' AS {kind}) AS at")
             assert np.flatnonzero(totals(frame, question).sums).tolist() == [2]
         wall = spark.sql("SELECT '2026-03-29 02:59:59.999999' AS at")
         assert np.flatnonzero(totals(wall, question).sums).tolist() == [2]
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
 def meters(spark: Any, value: str = "DOUBLE", who: str = "STRING") -> Any:
@@ -111,13 +97,10 @@ def meters(spark: Any, value: str = "DOUBLE", who: str = "STRING") -> Any:
 @pytest.mark.parametrize(
     ("value", "who"),
     [
-        ("FLOAT", "INT"),
-        ("DECIMAL(10, 2)", "STRING"),
-        ("DECIMAL(38, 18)", "BIGINT"),
-        ("STRING", "DOUBLE"),
+        ("FLOAT", "INT"), ("DECIMAL(10, 2)", "STRING"), ("DECIMAL(38, 18)", "BIGINT"), ("STRING", "DOUBLE"),
         ("DOUBLE", "DECIMAL(5, 1)"),
     ],
-)
+)  # fmt: skip
 def test_numbers_and_names_of_every_type(spark: Any, value: str, who: str) -> None:
     frame = meters(spark, value, who)
     assert totals(frame, SUMS).sums.tolist() == [5, 20, 0]

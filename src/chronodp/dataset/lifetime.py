@@ -122,15 +122,7 @@ class Lifetime(LifetimeSeries):
         return ask.table
 
     def _book(
-        self,
-        data: object,
-        issue: Design,
-        price: WholePrice,
-        tally: Tally,
-        *,
-        salt: str,
-        key: str,
-        progress: Progress,
+        self, data: object, issue: Design, price: WholePrice, tally: Tally, *, salt: str, key: str, progress: Progress
     ) -> tuple[tuple[Quanta, ...], Booked]:
         records = Records(data, self.design.time, self.design.user, self._engine)
         return records.book(issue, price, tally, salt=salt, key=key, progress=progress)

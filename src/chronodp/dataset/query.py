@@ -15,19 +15,7 @@ from chronodp.engines import Derived, check_where, derived_as
 from chronodp.errors import InvalidArgument
 from chronodp.lifetime import LifetimePlan
 from chronodp.privacy import check_kind
-from chronodp.series import (
-    Discover,
-    EachPeriod,
-    Find,
-    Found,
-    Missing,
-    Places,
-    Release,
-    Table,
-    Terms,
-    View,
-    Workload,
-)
+from chronodp.series import Discover, EachPeriod, Find, Found, Missing, Places, Release, Table, Terms, View, Workload
 from chronodp.series.finding import bounded_table
 from chronodp.series.places import PlaceLevels
 
@@ -226,13 +214,7 @@ class Query(Generic[Planned_co]):
             return cast("Planned_co", self.records.find_plan(self.table, dict(self.finds), **terms))
         return self.records.plan(self.table, **terms)
 
-    def lifetime(
-        self,
-        *,
-        epsilon: float,
-        delta: float = 0.0,
-        max_periods: int,
-    ) -> LifetimePlan[Lifetime]:
+    def lifetime(self, *, epsilon: float, delta: float = 0.0, max_periods: int) -> LifetimePlan[Lifetime]:
         """Return the plan of a series that is bought once, for `User`, and issued for ever. Free, and reads no data.
 
         Args:

@@ -33,12 +33,7 @@ from chronodp.engines.question import (
     Question as Question,
     Scaling as Scaling,
 )
-from chronodp.engines.reading import (
-    ColumnCheck as ColumnCheck,
-    Reading,
-    ReadingCheck as ReadingCheck,
-    Role as Role,
-)
+from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, ReadingCheck as ReadingCheck, Role as Role
 from chronodp.engines.reference import (
     Reference as Reference,
     reference_held_keys as reference_held_keys,
@@ -65,10 +60,4 @@ from chronodp.engines.statement import MissingQuestion as MissingQuestion, state
 from chronodp.engines.totals import BoundsReport as BoundsReport, Totals as Totals
 from chronodp.engines.whole_series import read_rows as read_rows, read_series as read_series
 
-__all__ = [
-    "DuckDB",
-    "Reading",
-    "Spark",
-    "estimate_volume",
-    "local_session",
-]
+__all__ = ["DuckDB", "Reading", "Spark", "estimate_volume", "local_session"]

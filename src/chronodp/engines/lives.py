@@ -24,16 +24,7 @@ from chronodp.engines.totals import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 
-__all__ = [
-    "LONGEST_LIFE",
-    "Booked",
-    "Digests",
-    "LifeQuestion",
-    "Payers",
-    "Tally",
-    "WholePrice",
-    "entry_of",
-]
+__all__ = ["LONGEST_LIFE", "Booked", "Digests", "LifeQuestion", "Payers", "Tally", "WholePrice", "entry_of"]
 
 LONGEST_LIFE = 2**62
 """Most shares of a life, and of what one person pays in a period: sums of two fit 64 bits."""

@@ -37,12 +37,7 @@ class Kept:
 
 
 def keep(
-    words: NDArray[np.uint64],
-    steps: NDArray[np.int32],
-    cell_bits: int,
-    asked: LifeQuestion,
-    seeds: Seeds,
-    room: Words,
+    words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int, asked: LifeQuestion, seeds: Seeds, room: Words
 ) -> Kept:
     """Return what counts of the people in ``words``, numbered from 0; ``seeds`` and ``room`` are theirs.
 

@@ -118,9 +118,7 @@ def _column_check(columns: Columns, parts: Sequence[Part], row: Row, wanted: Wan
         found = columns.read(role, stored, cell)
         unread = _both(_present(stored, cell), found.copy().is_(exp.null()))
         query = exp.select(
-            exp.Count(this=exp.Star()),
-            _count_if(_present(stored, cell)),
-            _count_if(found.is_(exp.null()).not_()),
+            exp.Count(this=exp.Star()), _count_if(_present(stored, cell)), _count_if(found.is_(exp.null()).not_())
         ).from_(part.table)
         counted = row(query.sql(columns.dialect, copy=False))
         rows, present, read = rows + counted[0], present + counted[1], read + counted[2]

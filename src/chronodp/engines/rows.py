@@ -199,13 +199,7 @@ def _read(question: Question, part: Part, columns: Columns, unread: Collection[s
     return _from(cells_of(part, columns, question.read_as, unread=unread), part)
 
 
-def cells_of(
-    part: Part,
-    columns: Columns,
-    wanted: Mapping[str, Wanted],
-    *,
-    unread: Collection[str] = (),
-) -> list[Term]:
+def cells_of(part: Part, columns: Columns, wanted: Mapping[str, Wanted], *, unread: Collection[str] = ()) -> list[Term]:
     """Return the wanted cells of each row of a part under other names.
 
     Beside a time stands ``absolute``, beside what is wanted for its order the number it may be, ``place``. Names called

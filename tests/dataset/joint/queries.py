@@ -15,14 +15,10 @@ from chronodp.series import Plan
 def month(unit: cdp.privacy.Unit, data: object = "month.parquet", *, days: int = 30, **changes: Any) -> cdp.TimeSeries:
     """Hours of some days in June; a person may be in all of them."""
     options: dict[str, Any] = {
-        "time": "at",
-        "user": "who",
-        "every": "1h",
-        "start": "2026-06-01",
-        "end": str(pd.Timestamp("2026-06-01").date() + pd.Timedelta(days=days)),
-        "unit": unit,
+        "time": "at", "user": "who", "every": "1h", "start": "2026-06-01",
+        "end": str(pd.Timestamp("2026-06-01").date() + pd.Timedelta(days=days)), "unit": unit,
         "max_periods": 24 * days if isinstance(unit, cdp.User) else None,
-    }
+    }  # fmt: skip
     return cdp.TimeSeries(data, **(options | changes))
 
 

@@ -23,6 +23,8 @@ from chronodp.privacy import BoundedRangeCost, PureCost, RecordUnit, RepeatedCos
 from chronodp.randomness import seeded
 from chronodp.series import QuantileRelease, Release
 
+BUDGET = {"dataset": "d", "unit": cdp.User(), "epsilon": 50.0, "delta": 1e-2}
+
 EDGES = np.linspace(0, 8, 201).tolist()
 MANY = [round(0.01 * one, 2) for one in range(1, 100)]
 TERMS: list[tuple[Law, float]] = [("laplace", 0.0), ("gaussian", 1e-3)]
@@ -35,13 +37,6 @@ def trips(unit: RecordUnit | None = None, **changes: Any) -> cdp.TimeSeries:
     rows = pd.DataFrame({"t": days, "u": [f"p{one}" for one in range(4_000)], "v": values})
     given: dict[str, Any] = {"unit": unit or cdp.User(), "start": "2026-01-01", "end": "2026-01-05", "max_periods": 1}
     return cdp.TimeSeries(rows, time="t", user="u", every="1D", **(given | changes))
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> cdp.Ledger:
-    opened = cdp.Ledger(tmp_path / "budget.db")
-    opened.open("d", unit=cdp.User(), epsilon=50.0, delta=1e-2)
-    return opened
 
 
 def both(asked: cdp.TimeSeries, fractions: list[float]) -> dict[str, Any]:
@@ -100,15 +95,6 @@ def test_a_median_and_a_count_at_one_price(law: Law, delta: float, ledger: cdp.L
     with pytest.raises(InvalidArgument, match="signed as one"):
         length.save(tmp_path / "length.json")
     verify(made.signed, ledger.public_key, release=made.text)
-
-
-@pytest.mark.slow
-def test_the_same_quantiles_are_paid_once(ledger: cdp.Ledger) -> None:
-    asked = trips().quantiles("v", [0.5], edges=EDGES)
-    plan = cdp.plan_together({"a": asked, "b": asked}, epsilon=1.0)
-    assert plan.chosen.sources in ({"b": "a"}, {"a": "b"})
-    made = plan.release(ledger, dataset="d", request="same", entropy=seeded(1))
-    assert made.view("a").to_pandas().equals(made.view("b").to_pandas())
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ import functools
 import itertools
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,8 @@ from chronodp.randomness import Entropy, KeystreamEntropy, SeededKeystream, Shap
 from chronodp.series import Release, View
 from chronodp.spectrum import Lowest, Spectrum, SpectrumRelease, Strongest
 
+BUDGET = {"dataset": "meters", "unit": cdp.User(), "epsilon": 4.0, "delta": 1e-6}
+
 DAYS = 3
 HOUSES = households(20, DAYS)
 
@@ -48,13 +49,6 @@ class Silent(KeystreamEntropy):
     gaussian = laplace
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
-    with cdp.Ledger(tmp_path / "budget.db") as opened:
-        opened.open("meters", unit=cdp.User(), epsilon=4.0, delta=1e-6)
-        yield opened
-
-
 def alarm(**changes: Any) -> AlertDesign:
     options: dict[str, Any] = {"above": 60.0, "change": 5.0, "unit": cdp.User(), "max_alerts": 2, "epsilon": 1.0}
     return design_alert(**(options | changes))
@@ -66,14 +60,10 @@ def six(data: object = HOUSES) -> dict[str, Any]:
     load = load_of(hours)
     whole = month(cdp.User(), data, days=DAYS, every="3D", max_periods=1)
     return {
-        "load": load,
-        "peak": load.peak(every="1D"),
-        "trough": load.trough(every="1D"),
-        "total": load.total(every="1D"),
+        "load": load, "peak": load.peak(every="1D"), "trough": load.trough(every="1D"), "total": load.total(every="1D"),
         "mean": whole.mean("kwh", clip=(0.0, 100.0), of="totals"),
-        "spectrum": spectrum(data).plan(Lowest(4), epsilon=1.0),
-        "alarm": alarm(),
-    }
+        "spectrum": spectrum(data).plan(Lowest(4), epsilon=1.0), "alarm": alarm(),
+    }  # fmt: skip
 
 
 def spectrum(data: object) -> Spectrum:
@@ -109,11 +99,7 @@ def test_all_kinds_are_paid_once_and_read_apart(ledger: cdp.Ledger, delta: float
     assert table["query"].value_counts().to_dict() == rows
     loaded = ReleaseTogether.load(made.save(tmp_path / "june.json"))
     pd.testing.assert_frame_equal(loaded.to_pandas(level=0.5), made.to_pandas(level=0.5))
-    assert (table["upper"] - table["lower"]).sum() > (made.to_pandas(level=0.5).pipe(_widths)).sum()
-
-
-def _widths(table: pd.DataFrame) -> pd.Series[float]:
-    return table["upper"] - table["lower"]
+    assert (table["upper"] - table["lower"]).sum() > (made.to_pandas(level=0.5).eval("upper - lower")).sum()
 
 
 @pytest.mark.slow
@@ -122,11 +108,9 @@ def test_without_noise_every_query_is_what_it_says(ledger: cdp.Ledger) -> None:
     made = release(plan, ledger, entropy=Silent())
     hours = HOUSES.assign(kwh=HOUSES["kwh"].clip(0.0, 5.0)).groupby("at")["kwh"].sum()
     for name, expected in (
-        ("load", hours),
-        ("peak", hours.resample("1D").max()),
-        ("trough", hours.resample("1D").min()),
+        ("load", hours), ("peak", hours.resample("1D").max()), ("trough", hours.resample("1D").min()),
         ("total", hours.resample("1D").sum()),
-    ):
+    ):  # fmt: skip
         found = made.view(name).to_pandas().set_index("time")["value"]
         np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-3)
         assert (found.index == expected.index).all()

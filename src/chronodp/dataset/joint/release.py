@@ -13,14 +13,7 @@ import numpy as np
 from chronodp.alerts import Alert, AlertDesign
 from chronodp.display import shown_html
 from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
-from chronodp.ledger import (
-    MOST_LISTED,
-    Ledger,
-    SignedRelease,
-    Written,
-    numbers_within,
-    pack,
-)
+from chronodp.ledger import MOST_LISTED, Ledger, SignedRelease, Written, numbers_within, pack
 from chronodp.privacy import canonical, load, load_parts
 from chronodp.report import covered
 from chronodp.series import QuantileRelease, Release, View

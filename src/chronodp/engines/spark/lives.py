@@ -16,12 +16,7 @@ import numpy as np
 
 from chronodp.engines.entries import words_of
 from chronodp.engines.lives import Booked, LifeQuestion, Payers, Tally
-from chronodp.engines.lives_statement import (
-    booked_totals_statement,
-    entries_statement,
-    kept_statement,
-    paid_statement,
-)
+from chronodp.engines.lives_statement import booked_totals_statement, entries_statement, kept_statement, paid_statement
 from chronodp.engines.reading import Part
 from chronodp.engines.totals import Totals
 from chronodp.errors import UnreadableSource
