@@ -61,7 +61,7 @@ class Call:
     arguments: Mapping[str, Any]
 
 
-def _call(door: Callable[..., Any], **said: Any) -> Call:
+def _call(door: Any, **said: Any) -> Call:
     """Return a call with every argument of a usual name, and those that are said."""
     named = [one.name for one in inspect.signature(door).parameters.values() if one.kind is not one.VAR_KEYWORD]
     return Call(door, {name: _USUAL[name] for name in named if name in _USUAL} | said)
