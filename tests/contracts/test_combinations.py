@@ -9,14 +9,23 @@ from pathlib import Path
 import pandas
 import pytest
 from tests.conftest import SCALE
-from tests.contracts.combinations.commands import Commands
-from tests.contracts.combinations.curators import Curators
-from tests.contracts.combinations.everything import SPARK, every_door, every_plan, unit_for, written_page
-from tests.contracts.combinations.expected import ALONE, AT_DOORS, PAIRS
-from tests.contracts.combinations.features import FEATURES, UNITS, Feature
-from tests.contracts.combinations.questions import question_of
-from tests.contracts.combinations.tables import InMemory, ledger_in, rows, same_ledger, table
-from tests.contracts.combinations.trying import Combination, Outcome, combinations, named, planned, released, tried
+from tests.contracts.combinations.asking import (
+    Combination,
+    InMemory,
+    Outcome,
+    combinations,
+    ledger_in,
+    named,
+    planned,
+    question_of,
+    released,
+    rows,
+    same_ledger,
+    table,
+    tried,
+)
+from tests.contracts.combinations.doors import SPARK, Commands, Curators, every_door, every_plan, unit_for, written_page
+from tests.contracts.combinations.features import ALONE, AT_DOORS, FEATURES, PAIRS, UNITS, Feature
 
 import chronodp as cdp
 from chronodp.privacy.units import RecordUnit

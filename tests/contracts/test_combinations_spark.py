@@ -8,10 +8,9 @@ from typing import Any
 import pandas
 import pyarrow.parquet
 import pytest
-from tests.contracts.combinations.everything import SPARK, unit_for
+from tests.contracts.combinations.asking import ledger_in, named, planned, released, same_ledger, table
+from tests.contracts.combinations.doors import SPARK, unit_for
 from tests.contracts.combinations.features import FEATURES
-from tests.contracts.combinations.tables import ledger_in, same_ledger, table
-from tests.contracts.combinations.trying import named, planned, released
 
 import chronodp as cdp
 

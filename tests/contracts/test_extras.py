@@ -55,9 +55,3 @@ def test_every_extra_has_what_it_is_named_for() -> None:
     extras = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     for extra, library, _ in CASES:
         assert library.replace("_", "-") in " ".join(extras[extra]), f"{extra} lacks {library}"
-
-
-def test_no_extra_is_asked_for_by_hand() -> None:
-    source = PROJECT.parent / "src" / "chronodp"
-    by_hand = [path.name for path in source.rglob("*.py") if "MissingExtra(" in path.read_text(encoding="utf-8")]
-    assert sorted(by_hand) == ["errors.py", "extras.py"]

@@ -17,14 +17,7 @@ from experiments.correlated_sequences.figure_3 import exactly, falls, faster
 from experiments.correlated_sequences.figure_4 import level, spread_of_couplings
 from experiments.correlated_sequences.figure_5 import age_dependent, dropped, level_at, linearised
 from experiments.correlated_sequences.figures import figures
-from experiments.correlated_sequences.leakages import (
-    degree,
-    distance,
-    exact,
-    linear,
-    logarithmic,
-    theorem_1,
-)
+from experiments.correlated_sequences.leakages import degree, distance, exact, linear, logarithmic, theorem_1
 from experiments.correlated_sequences.spectral import cross_correlation
 from experiments.figures import Panel
 from tests.experiments.rooms import check_room, find_all, series, stated

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 
 import pytest
 from experiments.figures import Curve, Figure, Level, Panel, Stated
-from experiments.figures.gallery import gallery_page
 from experiments.figures.writing import write_figure
 
 
@@ -76,11 +75,3 @@ def test_a_figure_is_a_page_a_picture_and_a_table_in_each_gallery(tmp_path: Path
 
 def read(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-
-
-def test_galleries_show_what_is_theirs() -> None:
-    paper = gallery_page([drawn()], "paper", pictures="pics")
-    assert "![Fig. 3(a): leakage & coupling](pics/correlated-3a-paper.svg)" in paper
-    assert "A valley." in paper
-    assert "Bars." not in paper
-    assert "pics/correlated-3a-found.csv" in gallery_page([drawn()], "found", pictures="pics")

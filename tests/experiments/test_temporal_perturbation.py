@@ -33,7 +33,7 @@ ROOM = "temporal_perturbation."
 
 DISAGREES = {
     "L30": "a swap leaves the range of a series as it is, so the order is kept with the range of the data too; a "
-    "public one is needed only where a single value changes",
+    "public one is needed only where a single value changes"
 }
 MADE_UP = {"L41", "L42", "L43", "L44", "L45", "L46", "L49", "L50"}
 """Rows that would be bare verdicts on real prices and days, and stand on made-up ones here."""

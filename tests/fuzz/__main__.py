@@ -1,6 +1,6 @@
 """``python -m tests.fuzz``: every parser against so many texts in all; what was found, as a table or JSON.
 
-Texts are chosen by atheris, which follows coverage, where it is installed; by Hypothesis elsewhere. Each parser has a
+Texts are chosen by atheris, which follows coverage, where it is installed; by chance elsewhere. Each parser has a
 process of its own, two at a time, and the same seeds give the same texts.
 """
 
@@ -20,9 +20,9 @@ from typing import Any
 
 from tests.fuzz.targets import KINDS, NAMES
 
-__all__ = ["main", "shares"]
+__all__ = ["SLOW", "main", "shares"]
 
-_SLOW = {"training_plan": 20, "table": 20, "people": 20, "workload": 5}  # these get a part of what others do
+SLOW = {"training_plan": 20, "table": 20, "people": 20, "workload": 5}  # these get a part of what others do
 
 
 def main() -> int:
@@ -33,16 +33,16 @@ def main() -> int:
     counted = "texts for all targets together, of which those that are named get their share"
     parser.add_argument("--cases", type=int, default=100_000, help=counted)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--driver", choices=("atheris", "hypothesis"), help="atheris if it is installed")
+    parser.add_argument("--driver", choices=("atheris", "chance"), help="atheris if it is installed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     told = parser.parse_args()
     unknown = set(told.targets) - set(NAMES) - set(KINDS)
     if unknown:
         parser.error(f"no such target: {', '.join(sorted(unknown))}")
     installed = importlib.util.find_spec("atheris") is not None
-    driver = told.driver or ("atheris" if installed else "hypothesis")
+    driver = told.driver or ("atheris" if installed else "chance")
     if not told.json and not installed:
-        print("atheris is not installed: Hypothesis chooses all texts")
+        print("atheris is not installed: all texts are chosen by chance")
     given = shares(told.cases, told.targets)
     with ThreadPoolExecutor(2) as pool:
         rows = list(pool.map(partial(_run, driver, told.seed), given, given.values()))
@@ -56,16 +56,15 @@ def main() -> int:
 def shares(cases: int, targets: Iterable[str]) -> dict[str, int]:
     """Return how many texts each of some targets or kinds gets, or each of all: as many as if all were given theirs."""
     named = {name for target in targets for name in KINDS.get(target, (target,))} or set(NAMES)
-    weights = {name: 1 / _SLOW.get(name, 1) for name in NAMES}
+    weights = {name: 1 / SLOW.get(name, 1) for name in NAMES}
     whole = sum(weights.values())
     return {name: max(1, -int(-cases * weight // whole)) for name, weight in weights.items() if name in named}
 
 
 def _run(driver: str, seed: int, name: str, cases: int) -> dict[str, Any]:
-    module = {"atheris": "tests.fuzz.guided", "hypothesis": "tests.fuzz.drawn"}[driver]
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "found.json"
-        command = [sys.executable, "-m", module, name, f"--cases={cases}", f"--seed={seed}", f"--out={out}"]
+        command = [sys.executable, "-m", "tests.fuzz.run", driver, name, str(cases), str(seed), str(out)]
         done = subprocess.run(command, capture_output=True, check=False)
         if out.exists():
             row: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))

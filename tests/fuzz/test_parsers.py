@@ -1,23 +1,30 @@
-"""Any bytes at every parser: read, or refused by an error of ours that reveals nothing private."""
+"""Any bytes at every parser, and any shape in any place of a JSON or TOML file.
+
+Each is read, or refused by an error of ours that reveals nothing private.
+"""
 
 from __future__ import annotations
 
+import itertools
+import json
 import random
+import tomllib
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
 from tests import forkserver
-from tests.conftest import SCALE
-from tests.fuzz.drawn import texts
-from tests.fuzz.edits import apply, random_edits
+from tests.conftest import SCALE, Trials
+from tests.fuzz.__main__ import SLOW, shares
+from tests.fuzz.edits import change
 from tests.fuzz.target import MARK, Target, judge
-from tests.fuzz.targets import KINDS, make_targets
-
-_SLOW = {"training_plan", "table", "people", "workload"}
+from tests.fuzz.targets import KINDS, NAMES, make_targets
 
 FOUND: list[tuple[str, bytes]] = [
     ("document", b'{"kind":' * 4000),
@@ -63,6 +70,35 @@ FOUND: list[tuple[str, bytes]] = [
 """What once failed, made small."""
 
 
+SHAPES: tuple[Any, ...] = (
+    *(True, None, 0, -1, 2**63, 1e300, 5e-324, -0.0, "", "x", "self", "\u202e\x1b", "2026-01-01"),
+    *([], [[]], [None], [1, 2], ["x"], {}, {"kind": True}, {"kind": "user"}, {"self": 1}, {"": None}),
+)
+_FEW = 60  # changes of one document that are tried at least
+
+
+def places(document: Any, before: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Return the way to every value in a document, the whole first."""
+    yield before
+    inner = (
+        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    )
+    for step, value in inner:
+        yield from places(value, (*before, step))
+
+
+def changed(document: Any, way: tuple[str | int, ...], value: Any) -> Any:
+    """Return a document with another value at one place."""
+    if not way:
+        return value
+    copy = deepcopy(document)
+    around = copy
+    for step in way[:-1]:
+        around = around[step]
+    around[way[-1]] = value
+    return copy
+
+
 @cache
 def _target(folder: Path, name: str) -> Target:
     return make_targets(folder, name)[name]
@@ -77,27 +113,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 def test_changed_texts_are_read_or_refused(kind: str, folder: Path) -> None:
     for name in KINDS[kind]:
-        _change_texts(name, _target(folder, name))
-
-
-def _change_texts(name: str, target: Target) -> None:
-    """Change texts by Hypothesis at stated counts, and otherwise by seeds, which saves what choosing costs."""
-    most = max(5 if name in _SLOW else 40, int((20 if name in _SLOW else 2_000) * SCALE))
-    if SCALE < 1:
-        chance = random.Random(name)
-        for seed in target.seeds:
-            assert judge(target, seed) is None, (name, seed)
-        for _ in range(most):
-            content = apply(random_edits(chance), chance.choice(target.seeds), target.seeds)
+        target, chance = _target(folder, name), random.Random(name)
+        least, stated = (5, 20) if name in SLOW else (40, 2_000)
+        changed = (
+            change(chance.choice(target.seeds), target.seeds, chance) for _ in range(max(least, int(stated * SCALE)))
+        )
+        for content in itertools.chain(target.seeds, changed):
             assert judge(target, content) is None, (name, content)
-        return
-
-    @settings(max_examples=most, suppress_health_check=list(HealthCheck))
-    @given(texts(target))
-    def run(content: bytes) -> None:
-        assert judge(target, content) is None
-
-    run()
 
 
 def test_what_once_failed(folder: Path) -> None:
@@ -109,6 +131,62 @@ def test_what_once_failed(folder: Path) -> None:
 def test_bytes_without_any_structure(content: bytes) -> None:
     for name in ("duration", "command_words", "calendar"):
         assert judge(_target(Path(), name), content) is None
+
+
+def in_toml(value: Any) -> str:
+    """Return a value as TOML writes it in one line; what TOML cannot say is a text."""
+    match value:
+        case dict():
+            return f"{{{', '.join(f'{json.dumps(key)} = {in_toml(inner)}' for key, inner in value.items())}}}"
+        case list():
+            return f"[{', '.join(map(in_toml, value))}]"
+        case bool() | int() | float() | str():
+            return json.dumps(value)
+    return json.dumps(str(value))
+
+
+def _toml_file(content: Any) -> str:
+    if not isinstance(content, dict):
+        return in_toml(content)
+    return "".join(f"{json.dumps(key)} = {in_toml(value)}\n" for key, value in content.items())
+
+
+def _documents(target: Target) -> Iterator[tuple[Any, Callable[[Any], str]]]:
+    """Return the seeds that hold values in places, each with how it is written."""
+    for seed in target.seeds:
+        for read, write in ((json.loads, json.dumps), (tomllib.loads, _toml_file)):
+            try:
+                document = read(seed.decode())  # each reads texts
+            except ValueError:
+                continue
+            if isinstance(document, dict | list) and document:
+                yield document, write
+            break
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_shape_in_any_place_is_read_or_refused(kind: str, folder: Path, trials: Trials) -> None:
+    for name in KINDS[kind]:
+        target = _target(folder, name)
+        for document, write in _documents(target):
+            pairs = list(itertools.product(places(document), SHAPES))
+            few = trials(len(pairs), least=min(len(pairs), _FEW))
+            for way, value in pairs[:: len(pairs) // few]:
+                content = write(changed(document, way, value)).encode()
+                assert judge(target, content) is None, (name, way, value)
+
+
+NO_CHAINS = (
+    *('{"links": true}', '{"links": null}', '{"links": {"a": 1}}', '{"links": "abc"}', '{"links": [], "head": 1}'),
+    *('{"links": [null]}', '{"links": [{"body": 1, "signature": true}]}', '{"links": 1, "release": "x"}', "true"),
+    *('{"release": "x", "link": true}', '{"release": "x"}', '{"release": {}, "link": {}}', "[]", "1e300", "{}"),
+)
+
+
+def test_what_is_no_chain_and_no_release_is_refused(folder: Path) -> None:
+    for content in NO_CHAINS:
+        assert judge(_target(folder, "chain"), content.encode()) is None, content
 
 
 def _tell(content: bytes) -> None:
@@ -136,7 +214,7 @@ def test_a_parser_that_tells_or_fails_is_caught() -> None:
 def test_memory_is_limited_beside_what_is_loaded() -> None:
     program = """
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, PROT_READ, mmap
-from tests.fuzz.findings import limit_memory
+from tests.fuzz.run import limit_memory
 ask = lambda gigabytes: mmap(-1, gigabytes << 30, MAP_ANONYMOUS | MAP_PRIVATE, PROT_READ)  # addresses alone
 loaded = ask(8)
 limit_memory()
@@ -148,3 +226,12 @@ except OSError:
 """
     done = forkserver.run("-c", program)
     assert (done.stdout, done.stderr) == ("limited\n", "")
+
+
+def test_named_targets_get_the_share_that_they_have_of_all() -> None:
+    everything = shares(100_000, [])
+    assert everything.keys() == set(NAMES)
+    assert 100_000 <= sum(everything.values()) <= 100_000 + len(NAMES)
+    assert everything["people"] < everything["workload"] < everything["keys"]
+    assert shares(100_000, ["secrets", "people"]) == {name: everything[name] for name in (*KINDS["secrets"], "people")}
+    assert set(shares(1, []).values()) == {1}

@@ -12,15 +12,7 @@ from jsonschema import Draft202012Validator
 
 from chronodp.schemas import json_schema
 
-__all__ = [
-    "GOLDEN",
-    "golden_documents",
-    "is_released",
-    "kinds_within",
-    "registered_kinds",
-    "schema_for",
-    "validator",
-]
+__all__ = ["GOLDEN", "golden_documents", "is_released", "kinds_within", "registered_kinds", "schema_for", "validator"]
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 _RELEASED = {"release", "together", "blurred_times"}

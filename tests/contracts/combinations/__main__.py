@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.contracts.combinations.everything import every_door, every_plan, written_page
+from tests.contracts.combinations.doors import every_door, every_plan, written_page
 
 if __name__ == "__main__":
     page = Path(__file__).parents[3] / "docs" / "generated" / "combinations.md"

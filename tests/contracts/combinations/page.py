@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from tests.contracts.combinations.asking import Combination, Outcome
 from tests.contracts.combinations.features import FEATURES, UNITS, Feature
-from tests.contracts.combinations.trying import Combination, Outcome
 
 from chronodp.privacy.units import RecordUnit
 

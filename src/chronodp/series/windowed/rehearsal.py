@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Floats, RandomWalk, as_columns, kalman_filter, likeliest
-from chronodp.privacy import Window, check_whole
+from chronodp.privacy import Window, check_delta, check_whole
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watching
 from chronodp.series.windowed.advance import advance
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["rehearse"]
 
 _FEWEST = 8  # steps from which a pace can be estimated
+_MOST_RUNS = 10_000
 
 
 def rehearse(
@@ -75,7 +76,8 @@ def rehearse(
     truth = as_columns("example", example)
     if len(truth) < _FEWEST:
         raise InvalidArgument("example", f"{len(truth)} steps", f"at least {_FEWEST} steps")
-    check_whole("runs", runs)
+    check_whole("runs", runs, most=_MOST_RUNS)
+    delta = check_delta(delta)
     bits = check_entropy(entropy)
     unit = as_window(window)
     designs = [

@@ -1,4 +1,4 @@
-"""What devices are given and send holds to its schema, of every mechanism and protocol; a changed plan does not."""
+"""Files that are no ledger's: models, keys, plans of devices, settings in TOML, and schemas as files."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+import chronodp as cdp
+from chronodp.cli.shell import app
+from chronodp.correlated import CouplingMarkovChain
+from chronodp.correlated.model_file import model_to_json
 from chronodp.errors import UnknownDocument
+from chronodp.ledger import pack
 from chronodp.local import (
     Fresh,
     Hybrid,
@@ -28,7 +35,35 @@ from chronodp.local import (
     WindowPopulation,
     device,
 )
-from tests.schemas.found import validator
+from tests.schemas.found import golden_documents, validator
+
+DENSE: dict[str, Any] = {"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[1, 0], [0.5, 0.5]]}
+
+
+def test_models_hold_to_their_schema() -> None:
+    written = json.loads(model_to_json(CouplingMarkovChain(DENSE["transitions"], DENSE["coupling"])))
+    for model in (written, DENSE):
+        assert validator("coupling_model").is_valid(model)
+        for key in model:
+            assert not validator("coupling_model").is_valid({name: one for name, one in model.items() if name != key})
+            assert not validator("coupling_model").is_valid({**model, key: "other"})
+
+
+def test_a_public_key_holds_to_its_schema(tmp_path: Path) -> None:
+    with cdp.Ledger(tmp_path / "budget.db"):
+        pass
+    shown = CliRunner().invoke(app, ["key", "--json", "--ledger", str(tmp_path / "budget.db")])
+    key = json.loads(shown.stdout)
+    assert validator("public_key").is_valid(key)
+    assert not validator("public_key").is_valid({**key, "public_key": key["public_key"][:-2]})
+
+
+def test_a_release_names_numbers_beside_its_text() -> None:
+    text = next(one for one in golden_documents() if one["kind"] == "release")
+    packed, _ = pack([np.arange(3, dtype=np.int64)])
+    assert validator("release").is_valid({**text, "noisy": packed})
+    assert not validator("release").is_valid({**text, "noisy": {**packed, "sha256": packed["sha256"][0]}})
+
 
 MECHANISMS = (
     RandomizedResponse(1.0, 3),
@@ -40,14 +75,7 @@ MECHANISMS = (
     Hybrid(1.0),
     LaplaceNumber(1.0),
 )
-PROTOCOLS = (
-    Fresh(4),
-    Slots(9, 2),
-    Memoised(2.0, 4),
-    WindowBudget(3),
-    WindowPopulation(3),
-    WindowAsked(3),
-)
+PROTOCOLS = (Fresh(4), Slots(9, 2), Memoised(2.0, 4), WindowBudget(3), WindowPopulation(3), WindowAsked(3))
 PLANS = [
     *(LocalPlan("asked", mechanism, Fresh(4)) for mechanism in MECHANISMS),
     *(LocalPlan("asked", RandomizedResponse(0.5, 2), protocol) for protocol in PROTOCOLS),
