@@ -15,7 +15,7 @@ from chronodp.randomness import Entropy
 from chronodp.temporal import Backward, BlockShuffle, Forward, NoisySort, Threshold
 from chronodp.temporal.published.dispatch import choose_threshold
 from chronodp.temporal.published.observer import backward_rules_out, forward_rules_out, threshold_rules_out
-from tests.audit.orders import Orders
+from tests.audit.cases.temporal import Orders
 from tests.conftest import SCALE
 from tests.rounding import FUNCTION
 
