@@ -223,15 +223,15 @@ def _counted() -> tuple[AuditCase, ...]:
     lone = ((), ((0,),))
     return (
         _counts("one key of a person, Laplace noise", Counted(one, CountNoise("laplace", 1.0, 1)), 1.0,
-              (lone, (crowd, (*crowd, (0,))), (crowd, (*crowd, (1,))))),
+                (lone, (crowd, (*crowd, (0,))), (crowd, (*crowd, (1,))))),
         _counts("two keys of a person, Laplace noise", Counted(two, CountNoise("laplace", 1.0, 1)), 2.0,
-              (((), ((0, 1),)), (crowd, (*crowd, (0, 1))))),
+                (((), ((0, 1),)), (crowd, (*crowd, (0, 1))))),
         _counts("one person in another's place, Laplace noise", Counted(other, CountNoise("laplace", 1.0, 1)), 2.0,
-              ((((0,),), ((1,),)), ((*crowd, (0,)), (*crowd, (1,))))),
+                ((((0,),), ((1,),)), ((*crowd, (0,)), (*crowd, (1,))))),
         _counts("one key of a person, Gaussian noise", Counted(one, CountNoise("gaussian", 1.5, 1)), 2.0,
-              (lone, (crowd, (*crowd, (0,))))),
+                (lone, (crowd, (*crowd, (0,))))),
         _counts("two keys of a person, Gaussian noise", Counted(two, CountNoise("gaussian", 1.5, 1)), _FAR,
-              (((), ((0, 1),)),)),
+                (((), ((0, 1),)),)),
     )  # fmt: skip
 
 
