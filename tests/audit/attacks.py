@@ -170,8 +170,8 @@ def _by_mean(
         naive=naive,
         naive_guesses=trials,
         our_guesses=len(tried),
-        naive_hits=sum((np.mean(secret + row) > 0.5) == secret for secret, row in zip(secrets, noise, strict=True)),
-        our_hits=sum((np.mean(answers(secret)) > 0.5) == secret for secret in tried),
+        naive_hits=sum(bool(np.mean(secret + row) > 0.5) == secret for secret, row in zip(secrets, noise, strict=True)),
+        our_hits=sum(bool(np.mean(answers(secret)) > 0.5) == secret for secret in tried),
     )
 
 

@@ -16,7 +16,7 @@ from chronodp.audit.steps import StepEnumerator
 from chronodp.ledger import MOST_LISTED
 from chronodp.randomness import Entropy, seeded
 from tests.audit.cases.alerts import tiny_alert, watch_walk
-from tests.audit.cases.releases import noisy_numbers
+from tests.audit.cases.releases import coarse_plan, noisy_numbers
 from tests.audit.cases.temporal import Orders
 
 
@@ -73,3 +73,11 @@ def test_numbers_beside_the_text_are_those_that_an_adversary_sees() -> None:
     seen = noisy_numbers(plan, seeded(1))
     assert seen.shape == totals.shape
     assert 0 < np.abs(seen).mean() * plan.design.noises[0].step < 2
+
+
+@pytest.mark.slow
+def test_a_whole_release_with_thinner_noise_is_caught() -> None:
+    def release(visits: tuple[str, ...], *, entropy: Entropy) -> int:
+        return int(noisy_numbers(coarse_plan(visits, thin=0.9), entropy)[0])
+
+    assert examine(release, [(("ann", "ann", "bo"), ("ann",))]).refutes(8.0, 0.0)

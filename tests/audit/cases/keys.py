@@ -82,8 +82,8 @@ def discovering(people: People, **finding: Any) -> DiscoverPlan:
     """Return a plan that finds keys of a table in which people hold these keys on one day."""
     rows = [Record(f"u{who}", _MIDNIGHT, None, (str(key),)) for who, keys in enumerate(people) for key in keys]
     series = daily(rows, max_periods=1, engine=Reference())
-    found = Discover(**{"max_keys": 3, "delta": 0.01, **finding})
-    plan: Any = series.count().by(key=found).plan(epsilon=4.0, delta=0.02)
+    options: dict[str, Any] = {"max_keys": 3, "delta": 0.01, **finding}
+    plan: Any = series.count().by(key=Discover(**options)).plan(epsilon=4.0, delta=0.02)
     return cast("DiscoverPlan", plan)
 
 

@@ -97,7 +97,7 @@ def _visits(max_periods: int | None) -> Callable[..., Told]:
 
     def counts(visits: tuple[tuple[str, int], ...]) -> list[int]:
         records = [Record(person, int(days.edges[day])) for person, day in visits]
-        return reference_totals(records, question, key="any").sums.tolist()
+        return list(reference_totals(records, question, key="any").sums.tolist())
 
     return _tell(counts, 0.5)
 
