@@ -6,7 +6,7 @@ from functools import cache, partial
 
 import numpy as np
 from tests.audit.mutants import MUTANTS
-from tests.audit.mutants.mutant import Mutant
+from tests.audit.registry import Mutant
 
 import chronodp as cdp
 from chronodp import state_space as ss

@@ -6,8 +6,8 @@ from functools import cache, partial
 from typing import Literal
 
 import numpy as np
-from tests.audit.mutants.choices import MUTANTS
-from tests.audit.mutants.mutant import Mutant
+from tests.audit.cases.selection import MUTANTS
+from tests.audit.registry import Mutant
 
 from chronodp.audit.exact import examine
 from chronodp.selection import (

@@ -13,10 +13,8 @@ from chronodp.audit import Allowance, Verdict, judge_all
 from chronodp.cli.audit import add_verdict, verdict_table
 from chronodp.cli.terminal import terminal
 from tests.audit.attacks import ATTACKS, Attempt
-from tests.audit.mutants import MUTANTS, Mutant
-from tests.audit.registry import entries
-
-__all__ = ["audit"]
+from tests.audit.mutants import MUTANTS
+from tests.audit.registry import Mutant, entries
 
 _TRIALS = 120
 

@@ -9,8 +9,6 @@ from chronodp.accounting import gather
 from tests.audit.mutants import MUTANTS
 from tests.audit.registry import Entry, entries
 
-__all__ = ["claims_page"]
-
 _HEAD = """# What is claimed, and how each claim is checked
 
 Written by `python -m tests.audit.claims` from the mechanisms themselves; `python -m tests.audit` runs the checks. The

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.randomness import Entropy, Shape
 
-__all__ = ["FewAhead"]
-
 _MANY = 1000
 
 

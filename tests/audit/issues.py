@@ -21,27 +21,12 @@ from chronodp.engines import Grouping, LifeQuestion, Question, Record, WholePric
 from chronodp.privacy import Calendar, Grid
 from chronodp.randomness import Entropy
 
-__all__ = [
-    "SALT",
-    "Entry",
-    "Forget",
-    "History",
-    "Issues",
-    "Kept",
-    "Row",
-    "Spent",
-    "Table",
-    "Terms",
-    "booked",
-    "told_of",
-]
-
 SALT = "00" * 16
 """Of the entries of these series."""
 _LAST_DAY = 8
 
-Entry: TypeAlias = tuple[int, int]
-Spent: TypeAlias = tuple[tuple[Entry, int], ...]
+Payer: TypeAlias = tuple[int, int]
+Spent: TypeAlias = tuple[tuple[Payer, int], ...]
 """Entries, ascending, each with shares."""
 
 
@@ -126,7 +111,7 @@ def _nothing(kept: Kept, life: int, entropy: Entropy) -> tuple[int, ...]:  # noq
     return ()
 
 
-def _used_up(spent: Spent, entry: Entry, life: int) -> Spent:
+def _used_up(spent: Spent, entry: Payer, life: int) -> Spent:
     return tuple(sorted({**dict(spent), entry: life}.items()))
 
 
@@ -153,9 +138,9 @@ class Issues:
     presenting: Presenting = _as_it_is
     remembering: Remembering = _all_of_it
     beside: Beside = _nothing
-    erasing: Callable[[Spent, Entry, int], Spent] = _used_up
+    erasing: Callable[[Spent, Payer, int], Spent] = _used_up
     seen: Callable[[Kept], Spent] = field(default=lambda kept: kept.tally)
-    entry: Callable[[Entry], Entry] = field(default=lambda entry: entry)
+    entry: Callable[[Payer], Payer] = field(default=lambda entry: entry)
     booked_from: Callable[[Table], Table] | None = None
     ends: Callable[[Kept, int], bool] = field(default=lambda kept, life: False)  # noqa: ARG005 (nothing ends)
     key: str = "any"
@@ -181,12 +166,7 @@ class Issues:
         for entry, shares in spent:
             after[entry] = min(self.life, after.get(entry, 0) + shares)
         told = tuple(told_of(number, terms, entropy) for number in sums)
-        now = replace(
-            kept,
-            tally=tuple(sorted(after.items())),
-            before=kept.tally,
-            last=told,
-        )
+        now = replace(kept, tally=tuple(sorted(after.items())), before=kept.tally, last=told)
         beside = self.beside(now, self.life, entropy)
         return replace(now, issue=kept.issue + 1, tally=self.remembering(now, self.life)), (*told, *beside)
 
@@ -204,7 +184,7 @@ def told_of(number: int, terms: Terms, entropy: Entropy) -> int:
 class _Memory:
     """A tally in memory."""
 
-    def __init__(self, spent: Spent, entry: Callable[[Entry], Entry]) -> None:
+    def __init__(self, spent: Spent, entry: Callable[[Payer], Payer]) -> None:
         self._spent, self._entry = dict(spent), entry
 
     def used(self, high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -214,7 +194,7 @@ class _Memory:
 
 
 def booked(
-    rows: Table, terms: Terms, life: int, spent: Spent, key: str, entry: Callable[[Entry], Entry]
+    rows: Table, terms: Terms, life: int, spent: Spent, key: str, entry: Callable[[Payer], Payer]
 ) -> tuple[tuple[int, ...], Spent]:
     """Return totals and who paid what, by the rule that every engine follows."""
     question = _question(terms)
@@ -222,7 +202,7 @@ def booked(
         Record(row.person, int(question.calendar.edges[row.day]), float(row.value), (str(row.group),)) for row in rows
     ]
     made = reference_book(records, LifeQuestion(question, life, terms.price, SALT), _Memory(spent, entry), key=key)
-    paid: dict[Entry, int] = {}
+    paid: dict[Payer, int] = {}
     for high, low, shares in zip(made.high.tolist(), made.low.tolist(), made.spent.tolist(), strict=True):
         known = entry((high, low))
         paid[known] = paid.get(known, 0) + shares

@@ -17,8 +17,6 @@ from chronodp.randomness import Entropy
 from chronodp.selection.keys import Decided, OptimalRule, Peel, Round, Rounds, Weigh, decide
 from tests.audit.key_walks import Above, Accepted, CutNoise, EdgeWords, follow, gaussian_above
 
-__all__ = ["Noisy", "Peeled", "People", "Ruled", "Weighted", "candidates", "counts", "ruled", "weighted"]
-
 People = tuple[tuple[int, ...], ...]
 """The keys of each person."""
 Published = tuple[int, ...]

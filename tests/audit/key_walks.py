@@ -19,8 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.audit.enumerated_entropy import BITS, exponential
 from chronodp.randomness import Shape
 
-__all__ = ["Above", "Accepted", "Branches", "CutNoise", "EdgeWords", "follow", "gaussian_above", "laplace_above"]
-
 Above = Callable[[float, int], Any]
 """P(noise of a scale is at least so many steps), as a fraction or a float."""
 

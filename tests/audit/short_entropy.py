@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from chronodp.audit.enumerated_entropy import EnumeratedEntropy, Weights, exponential, weigh
 from chronodp.randomness import Shape
 
-__all__ = ["ShortEntropy"]
-
 _REACH = 12
 
 

@@ -17,11 +17,7 @@ from tests.rounding import FUNCTION
 
 def test_finite_choices_are_exact_and_rational() -> None:
     def everything(_: int, *, entropy: Entropy) -> tuple[object, ...]:
-        return (
-            entropy.integers([2, 3]).tolist(),
-            bool(entropy.coins(1, 7)),
-            entropy.permutations(3, rows=1).tolist(),
-        )
+        return (entropy.integers([2, 3]).tolist(), bool(entropy.coins(1, 7)), entropy.permutations(3, rows=1).tolist())
 
     found = outcomes(lambda entropy: everything(0, entropy=entropy))
     assert sum(found.probabilities.values()) == 1

@@ -17,9 +17,9 @@ from chronodp.privacy import Claim, PureCost, Report
 from chronodp.randomness import Entropy, seeded
 from tests.audit.__main__ import audit
 from tests.audit.attacks import ATTACKS, Attempt
-from tests.audit.cases import lifetimes as lifetime_cases, published_lifetimes
-from tests.audit.mutants import MUTANTS, Mutant, lifetimes
-from tests.audit.registry import Entry, entries
+from tests.audit.cases import lifetimes
+from tests.audit.mutants import MUTANTS
+from tests.audit.registry import Entry, Mutant, entries
 from tests.conftest import SCALE, Trials
 
 SMALL = Allowance(samples=25_000)
@@ -99,7 +99,7 @@ TWINNED = {
     "whole series scaled to a norm",
 }
 # Those of lives are judged by `test_lifetimes.py`.
-ELSEWHERE = {entry.name for entry in (*lifetime_cases.ENTRIES, *published_lifetimes.ENTRIES)}
+ELSEWHERE = {entry.name for entry in lifetimes.ENTRIES}
 CLAIMED = [
     entry for entry in entries() if not entry.unclaimed and (SCALE >= 1 or entry.name not in {*TWINNED, *ELSEWHERE})
 ]
@@ -119,11 +119,11 @@ def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
     assert all(verdict.lower <= verdict.case.epsilon * (1 + 1e-9) for verdict in verdicts)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__module__.rpartition(".")[2])
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 @pytest.mark.slow
 def test_attacks_break_the_naive_version_alone(attack: Callable[..., Attempt]) -> None:
     # Linkage is right 98.6 % of the time: 100 guesses would fail to show it one time in 20, so many one in 10^10.
-    trials, ours = (200, 90) if attack.__module__.endswith("linkage") else (100, 30)
+    trials, ours = (200, 90) if attack.__name__ == "linkage" else (100, 30)
     attempt = attack(trials, None if SCALE >= 1 else ours)
     missed = attempt.our_guesses - attempt.our_hits
     if replace(attempt, our_hits=trials - missed, our_guesses=trials).breaks_ours:

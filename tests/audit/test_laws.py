@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+import numpy as np
 import pytest
 
+import chronodp as cdp
 from chronodp.alerts import Split
 from chronodp.audit.adaptive import Game, Live
 from chronodp.audit.case import Unfit
 from chronodp.audit.exact import examine, outcomes
 from chronodp.audit.steps import StepEnumerator
-from chronodp.randomness import Entropy
+from chronodp.ledger import MOST_LISTED
+from chronodp.randomness import Entropy, seeded
 from tests.audit.cases.alerts import tiny_alert, watch_walk
-from tests.audit.orders import Orders
+from tests.audit.cases.releases import coarse_plan, noisy_numbers
+from tests.audit.cases.temporal import Orders
 
 
 @pytest.mark.slow
@@ -59,3 +63,21 @@ def test_an_adversary_who_adapts_sees_more_where_noise_is_reused() -> None:
 
     assert not examine(Game(opened, fixed), [(0, 1)]).refutes(2.0)
     assert examine(Game(opened, adapting), [(0, 1)]).refutes(2.0)
+
+
+@pytest.mark.slow
+def test_numbers_beside_the_text_are_those_that_an_adversary_sees() -> None:
+    """A case that releases more numbers at once than a text lists is judged like any other."""
+    totals = np.zeros(MOST_LISTED + 1)
+    plan = cdp.Aggregate(totals, change=1.0, unit=cdp.Event()).plan(epsilon=1.0)
+    seen = noisy_numbers(plan, seeded(1))
+    assert seen.shape == totals.shape
+    assert 0 < np.abs(seen).mean() * plan.design.noises[0].step < 2
+
+
+@pytest.mark.slow
+def test_a_whole_release_with_thinner_noise_is_caught() -> None:
+    def release(visits: tuple[str, ...], *, entropy: Entropy) -> int:
+        return int(noisy_numbers(coarse_plan(visits, thin=0.9), entropy)[0])
+
+    assert examine(release, [(("ann", "ann", "bo"), ("ann",))]).refutes(8.0, 0.0)

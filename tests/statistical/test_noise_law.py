@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from tests.audit.mutants.catalogue import shuffle_naively
+from tests.audit.cases.plain import shuffle_naively
 from tests.conftest import Trials
 
 from chronodp.privacy import Grid

@@ -36,7 +36,7 @@ from chronodp.temporal.published.juggling import juggle, juggle_many, steady_slo
 from chronodp.temporal.published.observer import backward_rules_out, forward_rules_out, threshold_rules_out
 from chronodp.temporal.published.printed_start import juggle_from_empty
 from chronodp.temporal.published.stirling import stirling_ratios
-from tests.audit.orders import Orders
+from tests.audit.cases.temporal import Orders
 from tests.cases import case
 from tests.conftest import SCALE, Trials
 from tests.rounding import FUNCTION

@@ -1,3 +1,1 @@
 """What is audited, room by room: each module lists its promises in ``ENTRIES``."""
-
-__all__: list[str] = []

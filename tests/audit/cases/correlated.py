@@ -1,16 +1,18 @@
-"""Coupled sequences: each record at its plain price, the present under the model, counts for fitting a model."""
+"""Coupled sequences: each record at its plain price, the present under the model, counts for fitting; mistakes."""
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
 from chronodp.audit.case import AuditCase
 from chronodp.audit.numerical import Linear
 from chronodp.audit.walked import Enumerated
-from chronodp.correlated import CouplingMarkovChain, Fran, LeakageModel, Sum, fit_privately
+from chronodp.correlated import CouplingMarkovChain, Fran, LeakageModel, Mean, Sum, fit_privately, theorem_1
 from chronodp.correlated.fran import (
     FranDesign,
     FranState,
@@ -18,15 +20,14 @@ from chronodp.correlated.fran import (
     advance,
     begin,
     design_fran,
+    largest_epsilon,
     release_aged,
 )
 from chronodp.ledger import Ledger
-from chronodp.privacy import Claim, Window
+from chronodp.privacy import AssumedCost, Assumption, Claim, LaplaceCost, PureCost, Window
 from chronodp.randomness import Entropy
 from tests.audit.cases.ledgers import temporary_ledger
-from tests.audit.registry import Entry
-
-__all__ = ["ENTRIES"]
+from tests.audit.registry import Entry, Mutant, on_trial
 
 Snapshots = tuple[tuple[int, ...], ...]
 
@@ -52,12 +53,12 @@ def _records() -> AuditCase:
             told += [] if made is None else [float(np.clip(made[0], -2, 5))]
         return tuple(told)
 
-    return AuditCase(
-        name="records of two sequences, read at ages 1 and 2",
-        mechanism=release,
-        neighbours=tuple((snapshots, _changed(snapshots, *place)) for place in ((0, 1), (1, 0), (1, 1), (2, 0))),
-        claim=Claim(design.unit, design.cost, _ARGUMENT),
-        checks=(Enumerated(),),
+    return on_trial(
+        "records of two sequences, read at ages 1 and 2",
+        release,
+        tuple((snapshots, _changed(snapshots, *place)) for place in ((0, 1), (1, 0), (1, 1), (2, 0))),
+        Claim(design.unit, design.cost, _ARGUMENT),
+        Enumerated(),
     )
 
 
@@ -80,13 +81,7 @@ def _stream() -> AuditCase:
     with temporary_ledger(_RECORD) as ledger:
         opened = Fran(_SWAYING, query=Sum(), ages=1, epsilon=2.0, ledger=ledger, dataset="audit", name="a")
         coarse, claim = replace(opened.design, step=1.0), opened.certificate.claim
-    return AuditCase(
-        name="the stream of aged answers",
-        mechanism=release,
-        neighbours=((0, 1),),
-        claim=claim,
-        checks=(Enumerated(),),
-    )
+    return on_trial("the stream of aged answers", release, ((0, 1),), claim, Enumerated())
 
 
 def _whole() -> AuditCase:
@@ -99,12 +94,12 @@ def _whole() -> AuditCase:
             return tuple(np.clip(made.values[1:, 0], -2, 3).tolist())
 
     snapshots = ((0,), (1,), (1,))
-    return AuditCase(
-        name="a whole series of aged answers",
-        mechanism=release,
-        neighbours=tuple((snapshots, _changed(snapshots, period, 0)) for period in range(3)),
-        claim=Claim(design.unit, design.cost, _ARGUMENT),
-        checks=(Enumerated(),),
+    return on_trial(
+        "a whole series of aged answers",
+        release,
+        tuple((snapshots, _changed(snapshots, period, 0)) for period in range(3)),
+        Claim(design.unit, design.cost, _ARGUMENT),
+        Enumerated(),
     )
 
 
@@ -122,12 +117,12 @@ def _present(age: int) -> AuditCase:
             raise AssertionError("the state is old enough")
         return float(made[0])
 
-    return AuditCase(
-        name=f"the present, from states {age} period{'s' * (age > 1)} old",
-        mechanism=release,
-        neighbours=((0, 1),),
-        claim=about_the_present(LeakageModel(_SWAYING), design).claim,
-        checks=(Enumerated(),),
+    return on_trial(
+        f"the present, from states {age} period{'s' * (age > 1)} old",
+        release,
+        ((0, 1),),
+        about_the_present(LeakageModel(_SWAYING), design).claim,
+        Enumerated(),
     )
 
 
@@ -141,43 +136,143 @@ def _fits() -> tuple[AuditCase, ...]:
     with temporary_ledger(_RECORD) as ledger:
         claim = _fit(series, ledger, None)
     return (
-        AuditCase(
-            name="counts of transitions",
-            mechanism=fit,
-            neighbours=tuple(
+        on_trial(
+            "counts of transitions",
+            fit,
+            tuple(
                 (series, tuple(state ^ (at == place) for at, state in enumerate(series)))
                 for place in range(len(series))
             ),
-            claim=claim,
-            checks=(Linear(),),
+            claim,
+            Linear(),
         ),
     )
 
 
 def _fit(series: tuple[int, ...], ledger: Ledger, entropy: Entropy | None) -> Claim:
     made = fit_privately(
-        np.array(series)[:, None],
-        states=2,
-        epsilon=1.0,
-        ledger=ledger,
-        dataset="audit",
-        request="a",
-        entropy=entropy,
+        np.array(series)[:, None], states=2, epsilon=1.0, ledger=ledger, dataset="audit", request="a", entropy=entropy
     )
     return made.certificate.claim
 
 
+_PAGE = "docs/explanation/proofs/correlated.md"
+_CHAIN = Assumption("coupling Markov chain", "the sequence follows the chain named")
+
+_LAZY = CouplingMarkovChain([[0.99, 0.5], [0.01, 0.5]], [[1.0]])
+_LAZY_PAST = ((99, 100), (1, 2))  # P(0 a step ago | now)
+
+_TURNING = CouplingMarkovChain([[0.0, 0.2, 0.2], [0.2, 0.0, 0.0], [0.8, 0.8, 0.8]], [[1.0]])
+_TURNING_PAST = ((24, 25), (0, 1), (4, 5))  # P(2 a step ago | now)
+_IS_TWO = Sum(scores=(0.0, 0.0, 1.0))
+_FORWARD = math.log1p(0.2 * math.expm1(1.0))  # two columns of the matrix differ by a fifth
+_THEOREM_1 = theorem_1(_LAZY, query=Sum(), ages=1, epsilon=1.0)
+
+_SLOW = LeakageModel(CouplingMarkovChain([[0.999, 0.001], [0.001, 0.999]], [[0.5, 0.5], [0.5, 0.5]]))
+_YOUNGER = 3.0  # the leakage of a mean of both at age 0 and ε_C = 3; at age 1 it is 4.673
+
+
+def release_by_theorem_1(now: int, *, entropy: Entropy) -> float:
+    """Take ε_C from d(k) Δ_k ε_C = 0.49, though the truth is 0.6031."""
+    return _released(_lazy(1.0), 0 if entropy.coins(*_LAZY_PAST[now]) else 1, now, entropy)
+
+
+def release_by_exact_leakage(now: int, *, entropy: Entropy) -> float:
+    """Take ε_C from the exact leakage."""
+    return _released(
+        _lazy(_mended(_LAZY, Sum(), _THEOREM_1)), 0 if entropy.coins(*_LAZY_PAST[now]) else 1, now, entropy
+    )
+
+
+def release_by_forward_spread(now: int, *, entropy: Entropy) -> float:
+    """Take how a difference spreads forward in time for how it came about, of a chain that is not reversible."""
+    return _released(_turning(1.0), 2 if entropy.coins(*_TURNING_PAST[now]) else 0, now, entropy)
+
+
+def release_by_backward_law(now: int, *, entropy: Entropy) -> float:
+    """Take ε_C from the exact law of the past."""
+    return _released(
+        _turning(_mended(_TURNING, _IS_TWO, _FORWARD)), 2 if entropy.coins(*_TURNING_PAST[now]) else 0, now, entropy
+    )
+
+
+def release_by_a_younger_age(now: tuple[int, int], *, entropy: Entropy) -> float:
+    """Take the leakage at age 0 for a bound at age 1, though there are two sequences."""
+    return _released(_mean_of_two(_YOUNGER), _slow_past(now, entropy), now, entropy)
+
+
+def release_by_any_two_presents(now: tuple[int, int], *, entropy: Entropy) -> float:
+    """Take what the release at age 0 reveals about any two presents, which holds at every age."""
+    return _released(_mean_of_two(_quiet()), _slow_past(now, entropy), now, entropy)
+
+
+def release_with_public_noise(record: int, *, entropy: Entropy) -> float:
+    """Add noise whose scale was fixed before the record was seen."""
+    return _released(_lazy(1.0), record, 0, entropy)
+
+
+def release_with_noise_from_the_data(record: int, *, entropy: Entropy) -> float:
+    """Add noise whose scale is set by the error that the realised record allows."""
+    return _released(_lazy(1.0 if record else 1.5), record, 0, entropy)
+
+
+def _released(design: FranDesign, past: int | tuple[int, int], now: int | tuple[int, int], entropy: Entropy) -> float:
+    _, released = advance(design, FranState(1, np.atleast_2d(past)), np.atleast_1d(now), entropy)
+    return math.nan if released is None else float(released[0])
+
+
+def _slow_past(now: tuple[int, int], entropy: Entropy) -> tuple[int, int]:
+    """Draw the snapshot a step ago: any, if the two differ now; else nearly always the same, and at times apart."""
+    if now[0] != now[1]:
+        return int(entropy.coins(1, 2)), int(entropy.coins(1, 2))
+    if entropy.coins(998_001, 1_000_000):
+        return now
+    if entropy.coins(1, 1_999):
+        return 1 - now[0], 1 - now[1]
+    return (0, 1) if entropy.coins(1, 2) else (1, 0)
+
+
+@cache
+def _quiet() -> float:
+    return _YOUNGER * _YOUNGER / _SLOW.any_pair(query=Mean(), ages=0, epsilon=_YOUNGER)
+
+
+@cache
+def _mended(model: CouplingMarkovChain, query: Sum, target: float) -> float:
+    return largest_epsilon(model, query=query, ages=1, target=target, adversary="knows_others")
+
+
+@cache
+def _lazy(epsilon: float) -> FranDesign:
+    return FranDesign(Sum(), 1, 2, (1,), (epsilon,), _RECORD, None, 0.25)
+
+
+@cache
+def _mean_of_two(epsilon: float) -> FranDesign:
+    return FranDesign(Mean(), 2, 2, (1,), (epsilon,), _RECORD, None, 0.125)
+
+
+@cache
+def _turning(epsilon: float) -> FranDesign:
+    return FranDesign(_IS_TWO, 1, 3, (1,), (epsilon,), _RECORD, None, 0.25)
+
+
 ENTRIES = (
-    Entry(
-        name="aged answers about coupled sequences",
-        covers=(Fran, advance, release_aged),
-        precision="whole numbers on a grid; scales of noise rounded up",
-        cases=_releases,
-    ),
-    Entry(
-        name="model of coupled sequences",
-        covers=(fit_privately,),
-        precision="whole numbers",
-        cases=_fits,
-    ),
-)
+    Entry("aged answers about coupled sequences", (Fran, advance, release_aged),
+          "whole numbers on a grid; scales of noise rounded up", _releases),
+    Entry("model of coupled sequences", (fit_privately,), "whole numbers", _fits),
+)  # fmt: skip
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant("the paper's Theorem 1 as a guarantee", Claim(_RECORD, AssumedCost(PureCost(_THEOREM_1), _CHAIN), _PAGE),
+           release_by_exact_leakage, release_by_theorem_1, ((0, 1),)),
+    Mutant("forward Dobrushin on a chain that is not reversible",
+           Claim(_RECORD, AssumedCost(PureCost(_FORWARD), _CHAIN), _PAGE), release_by_backward_law,
+           release_by_forward_spread, ((0, 1), (1, 2), (0, 2))),
+    Mutant("leakage at one age taken for that at an older one",
+           Claim(_RECORD, AssumedCost(PureCost(_YOUNGER), _CHAIN), _PAGE), release_by_any_two_presents,
+           release_by_a_younger_age, (((0, 0), (1, 0)), ((0, 1), (1, 1)))),
+    Mutant("noise whose scale is taken from the record", Claim(_RECORD, LaplaceCost(sensitivity=1.0, scale=1.0), _PAGE),
+           release_with_public_noise, release_with_noise_from_the_data, ((0, 1),)),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Devices: one report of every mechanism, drawn in arrays and by the shipped device file; every protocol over time."""
+"""Devices: one report of every mechanism, in arrays and by the shipped file; every protocol over time; mistakes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from chronodp.audit.devices import AuditedChance, report_history
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.walked import Enumerated
 from chronodp.local import (
+    WHOLE,
     Device,
     Fresh,
     Hybrid,
@@ -37,11 +38,9 @@ from chronodp.local import (
     simulate,
     start,
 )
-from chronodp.privacy import History, Unit, Window
+from chronodp.privacy import Claim, History, PureCost, Report, Unit, Window
 from chronodp.randomness import Entropy
-from tests.audit.registry import Entry
-
-__all__ = ["ENTRIES"]
+from tests.audit.registry import Entry, Mutant, on_trial
 
 Values = tuple[float, ...]
 Pairs = tuple[tuple[Any, Any], ...]
@@ -68,23 +67,23 @@ def _in_array(mechanism: LocalMechanism, values: Sequence[float]) -> AuditCase:
     def perturb(value: float, *, entropy: Entropy) -> Values:
         return tuple(mechanism.perturb([value], entropy=entropy).ravel().tolist())
 
-    return AuditCase(
-        name=f"{type(mechanism).__name__}, in arrays",
-        mechanism=perturb,
-        neighbours=tuple(itertools.combinations(values, 2)),
-        claim=mechanism.claim,
-        checks=(Enumerated(),),
+    return on_trial(
+        f"{type(mechanism).__name__}, in arrays",
+        perturb,
+        tuple(itertools.combinations(values, 2)),
+        mechanism.claim,
+        Enumerated(),
     )
 
 
 def _on_device(mechanism: LocalMechanism, values: Sequence[float]) -> AuditCase:
     plan = LocalPlan("audit", mechanism, Fresh(horizon=1))
-    return AuditCase(
-        name=f"{type(mechanism).__name__}, on a device",
-        mechanism=_teller(plan.compiled),
-        neighbours=tuple(((one,), (two,)) for one, two in itertools.combinations(values, 2)),
-        claim=mechanism.claim,
-        checks=(Enumerated(),),
+    return on_trial(
+        f"{type(mechanism).__name__}, on a device",
+        _teller(plan.compiled),
+        tuple(((one,), (two,)) for one, two in itertools.combinations(values, 2)),
+        mechanism.claim,
+        Enumerated(),
     )
 
 
@@ -108,13 +107,13 @@ def _hashed() -> AuditCase:
         multiplier, shift, bucket = output.tolist()
         return math.log(keep if (multiplier * value + shift) % prime % mechanism.buckets == bucket else other)
 
-    return AuditCase(
-        name="LocalHashing, in arrays",
-        mechanism=lambda value, *, entropy: tuple(perturbs(value, 1, entropy=entropy)[0].tolist()),
+    return on_trial(
+        "LocalHashing, in arrays",
+        lambda value, *, entropy: tuple(perturbs(value, 1, entropy=entropy)[0].tolist()),
+        ((0, 1), (0, 999)),
+        mechanism.claim,
+        Sampled(),
         many=perturbs,
-        neighbours=((0, 1), (0, 999)),
-        claim=mechanism.claim,
-        checks=(Sampled(),),
         likelihood=likelihood,
     )
 
@@ -123,12 +122,12 @@ def _hashed_on_device() -> AuditCase:
     """The device's own code, with a prime so small that every hash can be walked through."""
     compiled = LocalPlan("audit", LocalHashing(1.0, 4), Fresh(horizon=1)).compiled
     small = {**compiled, "mechanism": {**compiled["mechanism"], "prime": 5}}
-    return AuditCase(
-        name="LocalHashing, on a device",
-        mechanism=_teller(small),
-        neighbours=tuple(((one,), (two,)) for one, two in itertools.combinations(range(4), 2)),
-        claim=LocalHashing(1.0, 4).claim,
-        checks=(Enumerated(),),
+    return on_trial(
+        "LocalHashing, on a device",
+        _teller(small),
+        tuple(((one,), (two,)) for one, two in itertools.combinations(range(4), 2)),
+        LocalHashing(1.0, 4).claim,
+        Enumerated(),
     )
 
 
@@ -144,13 +143,7 @@ def _over_time() -> tuple[AuditCase, ...]:
 
 
 def _subject(name: str, plan: LocalPlan, tell: Callable[..., object], values: Sequence[float] = (0, 1)) -> AuditCase:
-    return AuditCase(
-        name=name,
-        mechanism=tell,
-        neighbours=_neighbours(plan.claim.unit, values, plan.horizon or 4),
-        claim=plan.claim,
-        checks=(Enumerated(),),
-    )
+    return on_trial(name, tell, _neighbours(plan.claim.unit, values, plan.horizon or 4), plan.claim, Enumerated())
 
 
 def _neighbours(unit: Unit, values: Sequence[float], length: int) -> Pairs:
@@ -215,26 +208,59 @@ def _asked() -> AuditCase:
         return tuple(told)
 
     others = ((0, 0), (1, 1), (0, 1))
-    return AuditCase(
-        name="devices asked by a collector who goes by their answers",
-        mechanism=ask,
-        neighbours=((((0, 0), *others), ((1, 1), *others)), (((0, 1), *others), ((1, 0), *others))),
-        claim=plan.claim,
-        checks=(Enumerated(),),
+    return on_trial(
+        "devices asked by a collector who goes by their answers",
+        ask,
+        ((((0, 0), *others), ((1, 1), *others)), (((0, 1), *others), ((1, 0), *others))),
+        plan.claim,
+        Enumerated(),
     )
 
 
+_ARGUMENT = "docs/explanation/proofs/local.md"
+_BITS = tuple(itertools.combinations(itertools.product((0, 1), repeat=3), 2))
+
+
+def _response(epsilon: float) -> RandomizedResponse:
+    return RandomizedResponse(epsilon, choices=2)
+
+
+def _unary(**changes: int) -> dict[str, Any]:
+    compiled = LocalPlan("unary", OptimizedUnary(1.0, choices=3), Fresh(horizon=1)).compiled
+    return {**compiled, "mechanism": {**compiled["mechanism"], **changes}}
+
+
+def toss_exactly(bit: int, *, entropy: Entropy) -> int:
+    """Tell the truth with probability e/(e + 1), by a coin of whole numbers."""
+    table = _response(1.0).table
+    return bit if entropy.coins(table["keep"], table["whole"]) else 1 - bit
+
+
+def toss_in_floats(bit: int, *, entropy: Entropy) -> int:
+    """Compare a float of eight random bits with e/(e + 1): 188 of 256 fall below it, which is more."""
+    uniform = int(entropy.integers(256, size=1)[0]) / 256
+    return bit if uniform < math.e / (math.e + 1) else 1 - bit
+
+
 ENTRIES = (
-    Entry(
-        name="one report of a device",
-        covers=(*(type(mechanism) for mechanism, _ in _ONE), LocalHashing),
-        precision="whole numbers in a table; odds rounded down",
-        cases=_reports,
-    ),
-    Entry(
-        name="reports of a device over time",
-        covers=(*(type(protocol) for protocol in _PROTOCOLS), WindowAsked, Device, simulate, start),
-        precision="whole numbers in a table; odds rounded down",
-        cases=_over_time,
-    ),
-)
+    Entry("one report of a device", (*(type(mechanism) for mechanism, _ in _ONE), LocalHashing),
+          "whole numbers in a table; odds rounded down", _reports),
+    Entry("reports of a device over time",
+          (*(type(protocol) for protocol in _PROTOCOLS), WindowAsked, Device, simulate, start),
+          "whole numbers in a table; odds rounded down", _over_time),
+)  # fmt: skip
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant("fresh answers over time at the price of one", Claim(History(), PureCost(1.0), _ARGUMENT),
+           _teller(LocalPlan("split", _response(1 / 3), Fresh(horizon=3)).compiled),
+           _teller(LocalPlan("unsplit", _response(1.0), Fresh(horizon=3)).compiled), _BITS),
+    Mutant("kept answers said to protect any two histories", Claim(History(), PureCost(2.0), _ARGUMENT),
+           _teller(LocalPlan("two levels", _response(0.5), Memoised(1.0, horizon=3)).compiled),
+           _teller(LocalPlan("one level", _response(1.0), Memoised(1.0, horizon=3)).compiled), _BITS),
+    Mutant("a coin decided by comparing floats", Claim(Report(), PureCost(1.0), _ARGUMENT), toss_exactly,
+           toss_in_floats, ((0, 1),)),
+    Mutant("unary encoding with all of epsilon for each of the two bits that differ",
+           Claim(Report(), PureCost(1.0), _ARGUMENT), _teller(_unary()),
+           _teller(_unary(held=WHOLE - OptimizedUnary(1.0, choices=3).numerators[1])), (((0,), (1,)), ((1,), (2,)))),
+)  # fmt: skip

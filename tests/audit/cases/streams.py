@@ -1,8 +1,8 @@
-"""Streams of a series: every shape of noise, and values that follow the answers."""
+"""Streams of a series and of keys: every shape of noise, values that follow the answers, when a key's noise begins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,13 +13,12 @@ from chronodp.audit.case import AuditCase, Check
 from chronodp.audit.numerical import Linear
 from chronodp.audit.statistical import Sampled
 from chronodp.ledger import Ledger
-from chronodp.privacy import Claim, User
+from chronodp.privacy import Claim, Event, FailureCost, LaplaceCost, SequenceCost, User
 from chronodp.randomness import Entropy
 from chronodp.series import CausalFilter, EachPeriod, Ewm, Rolling, RunningTotal, Stream
+from chronodp.series.key_streams import KeyStream, look_at
 from tests.audit.cases.ledgers import temporary_ledger
-from tests.audit.registry import Entry
-
-__all__ = ["ENTRIES"]
+from tests.audit.registry import Entry, Mutant, on_trial
 
 Series = tuple[float, ...]
 Floats = NDArray[np.float64]
@@ -81,14 +80,14 @@ def _stream(name: str, kind: _Kind, checks: tuple[Check, ...], *, steps: int = 8
         return _answers(kind, np.array(series)[:, None].repeat(count, axis=1), entropy)
 
     quiet = (0.0,) * steps
-    return AuditCase(
-        name=name,
-        mechanism=run,
+    return on_trial(
+        name,
+        run,
+        tuple((quiet, change) for change in _visits(steps, kind.periods)),
+        _claim(kind),
+        *checks,
         many=runs,
-        neighbours=tuple((quiet, change) for change in _visits(steps, kind.periods)),
-        claim=_claim(kind),
         delta=kind.delta,
-        checks=checks,
     )
 
 
@@ -124,14 +123,14 @@ def _adaptive(name: str, strategy: Callable[[int, int], Adversary]) -> AuditCase
                 rows.append(told)
         return np.column_stack(rows)
 
-    return AuditCase(
-        name=name,
-        mechanism=lambda side, *, entropy: runs(side, 1, entropy=entropy)[0],
+    return on_trial(
+        name,
+        lambda side, *, entropy: runs(side, 1, entropy=entropy)[0],
+        ((0, 1),),
+        _claim(kind),
+        Sampled(),
         many=runs,
-        neighbours=((0, 1),),
-        claim=_claim(kind),
         delta=_LOOSE,
-        checks=(Sampled(),),
     )
 
 
@@ -163,11 +162,158 @@ def _claim(kind: _Kind) -> Claim:
         return kind.open(ledger, 1, None).certificate.claim
 
 
+Newcomers = tuple[int, ...]
+"""How many people meet a key for the first time in each step."""
+
+_DELTA = 0.02
+_UNIT = Event()
+
+
+def _open_keys(ledger: Ledger, entropy: Entropy | None) -> KeyStream:
+    return KeyStream(
+        unit=_UNIT,
+        horizon=4,
+        looks=2,
+        epsilon=1.0,
+        delta=_DELTA,
+        ledger=ledger,
+        dataset="audit",
+        name="audit",
+        entropy=entropy,
+    )
+
+
+def _told_of_keys(new: Newcomers, count: int, *, entropy: Entropy) -> NDArray[np.float64]:
+    """Return what is told of so many keys with the same newcomers, each with its own noise: look, then totals."""
+    told = np.full((count, 3), -1.0)
+    told[:, 1:] = 0.0
+    with temporary_ledger(_UNIT, delta=2 * _DELTA, reserve=_DELTA) as ledger:
+        live = _open_keys(ledger, entropy)
+        people = 0
+        for coming in new:
+            numbers = range(people, people + coming)
+            people += coming
+            answer = live.step((f"{key}/{number}", str(key)) for key in range(count) for number in numbers)
+            for key, path in answer.past.items():
+                told[int(key), 0] = float(answer.look or 0)
+                told[int(key), 1 : 1 + len(path)] = path
+            for key, value in answer.values.items():
+                told[int(key), 1 + (answer.look or 0)] = value
+    return told
+
+
+def _key_streams() -> tuple[AuditCase, ...]:
+    def run(new: Newcomers, *, entropy: Entropy) -> tuple[float, ...]:
+        return tuple(_told_of_keys(new, 1, entropy=entropy)[0].tolist())
+
+    def case(name: str, one: Newcomers, other: Newcomers) -> AuditCase:
+        return on_trial(
+            f"a stream of keys, {name}",
+            run,
+            ((one, other),),
+            _key_claim(),
+            Sampled(),
+            many=_told_of_keys,
+            epsilon=1.0,
+            delta=_DELTA,
+        )
+
+    return (
+        case("a record alone", (0, 0, 0, 0), (0, 1, 0, 0)),
+        case("a record at the threshold", (6, 0, 0, 0), (6, 0, 0, 1)),
+        case("a record that brings a key early", (0, 0, 9, 0), (1, 0, 9, 0)),
+    )
+
+
+@cache
+def _key_claim() -> Claim:
+    with temporary_ledger(_UNIT, delta=2 * _DELTA, reserve=_DELTA) as ledger:
+        return _open_keys(ledger, None).certificate.claim
+
+
+_PAGE = "docs/explanation/proofs/key-streams.md"
+_KEY = "page"
+_SCALE = 0.5
+_THRESHOLD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """One key, its holders and its noise, as a look wants to see them."""
+
+    people: NDArray[np.int64]
+    noise: NDArray[np.int64]
+
+    @property
+    def texts(self) -> list[str]:
+        return [_KEY]
+
+    def number(self, text: str) -> int:
+        return self.texts.index(text)
+
+    def at(self, look: int, keys: Sequence[str] | None = None) -> NDArray[np.int64]:
+        return (self.people if keys is None else self.noise)[look : look + 1]
+
+    def until(self, look: int, keys: Sequence[str | int]) -> NDArray[np.int64]:
+        column = self.noise if _KEY in keys else self.people
+        return np.repeat(column[: look + 1, None], len(keys), axis=1)
+
+
+def _tell_key(new: Newcomers, draws: NDArray[np.int64], looked_at: Callable[[int], bool]) -> tuple[int, ...]:
+    """Return the look at which the key is told and its noisy totals from there on; nothing if it never is."""
+    key = _Key(np.cumsum(new), np.cumsum(draws))
+    told: dict[str, int] = {}
+    out: list[int] = []
+    for look in range(len(new)):
+        if key.people[look] and (told or looked_at(look)):
+            found = look_at(look, _THRESHOLD, key, key, told, person=1)
+            out += [look, int(found.past[-1, 0])] if found.found else found.values.tolist()
+            told |= dict.fromkeys(found.found, 0)
+    return tuple(out)
+
+
+def look_at_every_key(new: Newcomers, *, entropy: Entropy) -> tuple[int, ...]:
+    """Look at the key at both looks, with noise that began before anyone held it."""
+    return _tell_key(new, entropy.laplace(_SCALE, len(new)), lambda _: True)
+
+
+def look_where_records_came(new: Newcomers, *, entropy: Entropy) -> tuple[int, ...]:
+    """Look at the key only if someone met it since the last look."""
+    return _tell_key(new, entropy.laplace(_SCALE, len(new)), lambda look: bool(new[look]))
+
+
+def begin_noise_at_first_sight(new: Newcomers, *, entropy: Entropy) -> tuple[int, ...]:
+    """Draw noise for the key from the look on by which someone holds it."""
+    draws = entropy.laplace(_SCALE, len(new))
+    return _tell_key(new, np.where(np.cumsum(new) > 0, draws, 0), lambda _: True)
+
+
+def _chance() -> float:
+    """Return how likely a key that one person holds alone is told, by all pairs of draws within 60 deviations."""
+    sizes = np.arange(-60, 61)
+    tails = 0.5 * np.exp(-np.maximum(np.abs(sizes) - 0.5, 0) / _SCALE)  # P(draw >= size), for sizes above 0
+    law = np.where(sizes == 0, 1 - 2 * tails[61], tails - 0.5 * np.exp(-(np.abs(sizes) + 0.5) / _SCALE))
+    first, second = np.meshgrid(sizes, sizes, indexing="ij")
+    passed = (1 + first >= _THRESHOLD) | (1 + first + second >= _THRESHOLD)
+    return float((np.outer(law, law) * passed).sum()) * (1 + 1e-9)
+
+
+_LONE = _chance()
+_NEIGHBOURS = (((4, 0), (4, 1)), ((0, 0), (1, 0)), ((0, 6), (1, 6)))
+_CLAIM = Claim(User(), SequenceCost((LaplaceCost(sensitivity=1.0, scale=_SCALE), FailureCost(_LONE))), _PAGE)
+
+
 ENTRIES = (
-    Entry(
-        name="stream of a series",
-        covers=(Stream,),
-        precision="whole numbers on a grid; what rounding adds over all steps is in the sensitivity",
-        cases=_streams,
-    ),
-)
+    Entry("stream of a series", (Stream,),
+          "whole numbers on a grid; what rounding adds over all steps is in the sensitivity", _streams),
+    Entry("stream of keys", (KeyStream,),
+          "whole numbers on a grid; what rounding adds is in the sensitivity and in the thresholds", _key_streams),
+)  # fmt: skip
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant("keys looked at only where new records came", _CLAIM, look_at_every_key, look_where_records_came,
+           _NEIGHBOURS, epsilon=1 / _SCALE, delta=_LONE),
+    Mutant("noise of a key that begins when it is first seen", _CLAIM, look_at_every_key, begin_noise_at_first_sight,
+           _NEIGHBOURS, epsilon=1 / _SCALE, delta=_LONE),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Streams that protect any window: every outcome of three steps, states that meet walked once."""
+"""Streams that protect any window: every outcome of three steps, states that meet walked once; mistakes in sharing."""
 
 from __future__ import annotations
 
@@ -28,10 +28,8 @@ from chronodp.series.windowed import (
     start,
 )
 from tests.audit.cases.ledgers import WatchedLedger, temporary_ledger
-from tests.audit.registry import Entry
+from tests.audit.registry import Entry, Mutant, on_trial
 from tests.audit.short_entropy import ShortEntropy
-
-__all__ = ["ARGUMENT", "CLIMB", "ENTRIES", "PAIRS", "Twist", "tiny_windowed", "windowed_walk"]
 
 ARGUMENT = "docs/explanation/proofs/w-event.md"
 
@@ -39,10 +37,7 @@ Values: TypeAlias = tuple[float, ...]
 Twist: TypeAlias = Callable[[WindowedState], WindowedState]
 """What a mutant does to the state after each step."""
 
-PAIRS: tuple[tuple[Values, Values], ...] = (
-    ((1.0, 2.0, 2.0), (0.0, 1.0, 2.0)),
-    ((0.0, 1.0, 2.0), (0.0, 0.0, 1.0)),
-)
+PAIRS: tuple[tuple[Values, Values], ...] = (((1.0, 2.0, 2.0), (0.0, 1.0, 2.0)), ((0.0, 1.0, 2.0), (0.0, 0.0, 1.0)))
 """Neighbours within a window of 2: values follow the release of the path that tells most."""
 CLIMB: tuple[Values, Values] = ((1.0, 2.0, 3.0), (0.0, 1.0, 2.0))
 """Neighbours within a window of 3."""
@@ -90,13 +85,7 @@ def _streams() -> tuple[AuditCase, ...]:
 def _walked(mechanism: WindowedMechanism) -> AuditCase:
     design = tiny_windowed(mechanism)
 
-    return AuditCase(
-        name=f"{mechanism}",
-        mechanism=windowed_walk(design),
-        neighbours=PAIRS,
-        claim=Claim(design.unit, design.cost, ARGUMENT),
-        checks=(Known(),),
-    )
+    return on_trial(f"{mechanism}", windowed_walk(design), PAIRS, Claim(design.unit, design.cost, ARGUMENT), Known())
 
 
 def _public(mechanism: WindowedMechanism) -> AuditCase:
@@ -104,13 +93,7 @@ def _public(mechanism: WindowedMechanism) -> AuditCase:
 
     def open_on(ledger: WatchedLedger) -> WindowedStream:
         return WindowedStream(
-            mechanism,
-            window=2,
-            change=1.0,
-            epsilon=_LOUD,
-            ledger=ledger,
-            dataset="audit",
-            name="audit",
+            mechanism, window=2, change=1.0, epsilon=_LOUD, ledger=ledger, dataset="audit", name="audit"
         )
 
     def run(values: Values, *, entropy: Entropy) -> tuple[float, ...]:
@@ -121,12 +104,8 @@ def _public(mechanism: WindowedMechanism) -> AuditCase:
     with temporary_ledger(Window(2)) as ledger:
         opened = open_on(ledger)
         coarse, claim = replace(opened.design, step=1.0), opened.certificate.claim
-    return AuditCase(
-        name=f"the stream with its ledger, {mechanism}",
-        mechanism=run,
-        neighbours=(((1.0,), (0.0,)), ((0.0,), (1.0,))),
-        claim=claim,
-        checks=(Enumerated(),),
+    return on_trial(
+        f"the stream with its ledger, {mechanism}", run, (((1.0,), (0.0,)), ((0.0,), (1.0,))), claim, Enumerated()
     )
 
 
@@ -156,21 +135,56 @@ def _sampled() -> AuditCase:
         claim = WindowedStream(
             Uniform(), window=2, change=1.0, epsilon=1.0, ledger=ledger, dataset="audit", name="audit"
         ).certificate.claim
-    return AuditCase(
-        name="any window with uniform shares",
-        mechanism=run,
+    return on_trial(
+        "any window with uniform shares",
+        run,
+        (((0.0, 0.0, 0.0), (1.0, 1.0, 0.0)), ((5.0, 5.0, 5.0), (5.0, 6.0, 4.0))),
+        claim,
+        Sampled(),
         many=runs,
-        neighbours=(((0.0, 0.0, 0.0), (1.0, 1.0, 0.0)), ((5.0, 5.0, 5.0), (5.0, 6.0, 4.0))),
-        claim=claim,
-        checks=(Sampled(),),
+    )
+
+
+_ABSORPTION = tiny_windowed(BudgetAbsorption(), 2, epsilon=4.0)  # where the difference shows most, for what is walked
+_DISTRIBUTION = tiny_windowed(BudgetDistribution(), 3, epsilon=5.0)
+_SAMPLE = tiny_windowed(Sample())
+
+
+def absorb_without_giving_up(state: WindowedState) -> WindowedState:
+    """Take up the shares of quiet steps and forget that later steps must then be quiet."""
+    published = state.spent[-1] > _ABSORPTION.watch
+    return replace(state, anchor=state.step - 1 if published else state.anchor, spent=np.zeros(2, np.int64))
+
+
+def forget_what_was_spent(state: WindowedState) -> WindowedState:
+    """Let the budget of a step come back as soon as the step is over."""
+    spent = np.zeros(3, np.int64)
+    spent[-min(state.step, 3) :] = _DISTRIBUTION.watch
+    return replace(state, spent=spent)
+
+
+def _mutant(
+    name: str,
+    design: WindowedDesign,
+    broken: StepEnumerator[WindowedState],
+    pair: tuple[tuple[float, ...], tuple[float, ...]],
+) -> Mutant:
+    return Mutant(
+        name, Claim(design.unit, design.cost, ARGUMENT), windowed_walk(design), broken, (pair,), checks=(Known(),)
     )
 
 
 ENTRIES = (
-    Entry(
-        name="any window",
-        covers=(WindowedStream, advance, start),
-        precision="whole numbers on a grid; shares of the budget are whole numbers",
-        cases=_streams,
-    ),
-)
+    Entry("any window", (WindowedStream, advance, start),
+          "whole numbers on a grid; shares of the budget are whole numbers", _streams),
+)  # fmt: skip
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    _mutant("absorption without nullification", _ABSORPTION, windowed_walk(_ABSORPTION, twist=absorb_without_giving_up),
+            PAIRS[1]),
+    _mutant("shares of a window that come back at once", _DISTRIBUTION,
+            windowed_walk(_DISTRIBUTION, twist=forget_what_was_spent), CLIMB),
+    _mutant("one release a window with nine tenths of its noise", _SAMPLE,
+            windowed_walk(tiny_windowed(Sample(), epsilon=_SAMPLE.epsilon / 0.9)), PAIRS[0]),
+)  # fmt: skip

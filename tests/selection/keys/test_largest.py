@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.audit.cases.keys import tell_no_more
 from tests.audit.key_rules import Peeled
-from tests.audit.mutants.keys import tell_no_more
 from tests.conftest import SCALE
 
 from chronodp.audit.exact import Outcomes

@@ -13,9 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from tests.audit.cases.published_counts import Counted
-from tests.audit.mutants.key_habits import MUTANTS as HABITS, DaysApart
-from tests.audit.mutants.published_counts import MUTANTS
+from tests.audit.cases.keys import MUTANTS, Counted, DaysApart
 from tests.conftest import SCALE
 from tests.selection.keys.test_exact_price import alone_threshold
 from tests.selection.keys.test_rounds import erfc_between
@@ -170,7 +168,7 @@ def test_every_outcome_of_every_small_table(most: int, replace: bool) -> None:
     ],
 )
 def test_what_is_not_free_has_this_true_delta(name: str, least: float) -> None:
-    (mutant,) = [one for one in (*MUTANTS, *HABITS) if one.name == name]
+    (mutant,) = [one for one in MUTANTS if one.name == name]
     assert examine(mutant.broken, mutant.neighbours).delta(mutant.epsilon)[0] >= least > mutant.delta
 
 
@@ -178,7 +176,7 @@ def test_what_is_not_free_has_this_true_delta(name: str, least: float) -> None:
 def test_each_of_365_days_not_added_up_has_this_true_delta() -> None:
     from chronodp.accounting import gaussian
 
-    (mutant,) = [one for one in HABITS if isinstance(one.broken, DaysApart)]
+    (mutant,) = [one for one in MUTANTS if isinstance(one.broken, DaysApart)]
     year_of, day_of = mutant.broken, mutant.sound
     assert isinstance(year_of, DaysApart)
     assert isinstance(day_of, DaysApart)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.audit.cases.keys import decide_by_true_weight
 from tests.audit.key_rules import People, Weighted
-from tests.audit.mutants.keys import decide_by_true_weight
 
 from chronodp.selection.keys import Round
 

@@ -17,9 +17,7 @@ from chronodp.accounting import renyi
 from chronodp.ledger import ORDERS, Filter
 from chronodp.privacy import ApproximateCost, Claim, Cost, FailureCost, RandomizedResponseCost, SequenceCost, User
 from chronodp.randomness import Entropy
-from tests.audit.mutants.mutant import Mutant
-
-__all__ = ["MUTANTS"]
+from tests.audit.registry import Mutant
 
 Limits = Mapping[int, float]
 Law = tuple[float, ...]
@@ -118,23 +116,20 @@ def _asked_until_refused(counts_failures: bool) -> Callable[..., object]:
     return play
 
 
-MUTANTS: tuple[Mutant, ...] = (
+MUTANTS: tuple[Mutant, ...] = tuple(
     Mutant(
-        name="a Rényi filter that takes the best of its orders for free",
-        claim=Claim(User(), ApproximateCost(_EPSILON, _DELTA), "docs/explanation/proofs/ledger.md"),
-        epsilon=_EPSILON,
-        delta=_DELTA,
-        sound=_asked_twice(_paid_limits),
-        broken=_asked_twice(_free_limits),
-        neighbours=((0, 1),),
-    ),
-    Mutant(
-        name="a filter that leaves failures out of its reserve",
-        claim=Claim(User(), ApproximateCost(_KEPT.epsilon, _KEPT.delta), "docs/explanation/proofs/ledger.md"),
-        epsilon=_KEPT.epsilon,
-        delta=_KEPT.delta,
-        sound=_asked_until_refused(True),
-        broken=_asked_until_refused(False),
-        neighbours=((0, 1),),
-    ),
-)
+        name,
+        Claim(User(), ApproximateCost(epsilon, delta), "docs/explanation/proofs/ledger.md"),
+        sound,
+        broken,
+        ((0, 1),),
+        epsilon,
+        delta,
+    )
+    for name, epsilon, delta, sound, broken in (
+        ("a Rényi filter that takes the best of its orders for free", _EPSILON, _DELTA,
+         _asked_twice(_paid_limits), _asked_twice(_free_limits)),
+        ("a filter that leaves failures out of its reserve", _KEPT.epsilon, _KEPT.delta,
+         _asked_until_refused(True), _asked_until_refused(False)),
+    )
+)  # fmt: skip

@@ -15,9 +15,7 @@ from chronodp.audit.case import Many
 from chronodp.audit.statistical import Sampled
 from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost
 from chronodp.randomness import Entropy, secure
-from tests.audit.mutants.mutant import Mutant
-
-__all__ = ["MUTANTS"]
+from tests.audit.registry import Mutant
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
@@ -99,59 +97,23 @@ def _one_of(many: Many) -> Callable[..., object]:
     return release
 
 
-_LAPLACE = Claim(Event(), LaplaceCost(1.0, 1.0), _NOISE)
-_ONE_APART = ((0.0, 1.0),)
+def _mutant(name: str, sound: Many, broken: Many, neighbours: Any = ((0.0, 1.0),), **options: Any) -> Mutant:
+    one, other = _one_of(sound), release_by_numpy if broken is many_by_numpy else _one_of(broken)
+    options = {"claim": Claim(Event(), LaplaceCost(1.0, 1.0), _NOISE), "checks": (Sampled(),), **options}
+    return Mutant(
+        name=name, sound=one, broken=other, neighbours=neighbours, sound_many=sound, broken_many=broken, **options
+    )
+
+
+_GAUSSIAN = Claim(Event(), GaussianCost(1.0, _SIGMA), _NOISE)
+_PAIRS = (((0.0, 0.0), (1.0, 0.0)), ((0.0, 0.0), (1.0, 1.0)))
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(
-        name="numpy's floating-point noise",
-        claim=_LAPLACE,
-        sound=_one_of(many_on_grid),
-        sound_many=many_on_grid,
-        broken=release_by_numpy,
-        broken_many=many_by_numpy,
-        neighbours=_ONE_APART,
-        checks=(Sampled(),),
+    _mutant("numpy's floating-point noise", many_on_grid, many_by_numpy),
+    _mutant("noise times 0.8 on a fine grid", many_on_grid, many_thin),
+    _mutant("noise on stairs under the curve, without the rest", many_on_grid, many_without_the_rest),
+    _mutant(
+        "Gaussian noise without its logarithm", many_gaussian, many_by_classical_formula, claim=_GAUSSIAN, delta=1e-5
     ),
-    Mutant(
-        name="noise times 0.8 on a fine grid",
-        claim=_LAPLACE,
-        sound=_one_of(many_on_grid),
-        sound_many=many_on_grid,
-        broken=_one_of(many_thin),
-        broken_many=many_thin,
-        neighbours=_ONE_APART,
-        checks=(Sampled(),),
-    ),
-    Mutant(
-        name="noise on stairs under the curve, without the rest",
-        claim=_LAPLACE,
-        sound=_one_of(many_on_grid),
-        sound_many=many_on_grid,
-        broken=_one_of(many_without_the_rest),
-        broken_many=many_without_the_rest,
-        neighbours=_ONE_APART,
-        checks=(Sampled(),),
-    ),
-    Mutant(
-        name="Gaussian noise without its logarithm",
-        claim=Claim(Event(), GaussianCost(1.0, _SIGMA), _NOISE),
-        sound=_one_of(many_gaussian),
-        sound_many=many_gaussian,
-        broken=_one_of(many_by_classical_formula),
-        broken_many=many_by_classical_formula,
-        neighbours=_ONE_APART,
-        delta=1e-5,
-        checks=(Sampled(),),
-    ),
-    Mutant(
-        name="reused noise",
-        claim=_LAPLACE,
-        sound=_one_of(many_pairs),
-        sound_many=many_pairs,
-        broken=_one_of(many_pairs_with_one_draw),
-        broken_many=many_pairs_with_one_draw,
-        neighbours=(((0.0, 0.0), (1.0, 0.0)), ((0.0, 0.0), (1.0, 1.0))),
-        checks=(Sampled(),),
-    ),
+    _mutant("reused noise", many_pairs, many_pairs_with_one_draw, _PAIRS),
 )
