@@ -184,11 +184,7 @@ def text(*, needed: bool | str = False, default: str | None = None, longest: int
 
 
 def number(
-    *,
-    least: float = -math.inf,
-    most: float = math.inf,
-    needed: bool | str = False,
-    default: float | None = None,
+    *, least: float = -math.inf, most: float = math.inf, needed: bool | str = False, default: float | None = None
 ) -> Setting:
     """Declare a finite number within limits."""
     within = (

@@ -132,10 +132,7 @@ def test_verify_offline(place: str, tmp_path: Path, refuse: Callable[..., str]) 
         return str(path)
 
     for document, message in (
-        (
-            {**made.to_dict(), "release": "[1, 3]"},
-            "the certificate is genuine but belongs to another release",
-        ),
+        ({**made.to_dict(), "release": "[1, 3]"}, "the certificate is genuine but belongs to another release"),
         ({**export, "links": export["links"][:1]}, "newer links are missing"),
         ({**export, "links": [{"body": 1}]}, "lacks its body"),
         ({**export, "dataset": "others"}, "called by another dataset's name"),

@@ -13,7 +13,7 @@ import pytest
 
 from chronodp.engines import local_session
 from chronodp.errors import MissingExtra
-from chronodp.federated.flower import flower_client
+from chronodp.federated.flower import client_app
 from chronodp.federated.models import ModelDesign
 from chronodp.ledger import Ledger
 from chronodp.live import Progress
@@ -27,7 +27,7 @@ SELDOM: Any = None  # what is not looked at before the library is asked for
 
 CASES: list[tuple[str, str, Callable[[], object]]] = [
     ("federated", "torch", lambda: ModelDesign.build(SELDOM)),
-    ("flower", "flwr", lambda: flower_client(SELDOM, task=SELDOM, holders=3)),
+    ("flower", "flwr", lambda: client_app(SELDOM)),
     ("live", "confluent_kafka", lambda: KafkaSource("t", servers="s", reader=SELDOM, group="g")),
     ("live", "confluent_kafka", lambda: KafkaSink("t", servers="s")),
     ("live", "paho", lambda: MqttSource("t", host="h", client="c", reader=SELDOM)),

@@ -17,20 +17,7 @@ import pytest
 import chronodp
 from chronodp import errors
 from chronodp.accounting import basic, gather, renyi
-from chronodp.privacy import (
-    Cost,
-    Event,
-    FailureCost,
-    History,
-    Report,
-    Swap,
-    Unit,
-    User,
-    UserPeriod,
-    Window,
-    dump,
-    load,
-)
+from chronodp.privacy import Cost, Event, FailureCost, History, Report, Swap, Unit, User, UserPeriod, Window, dump, load
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,13 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from chronodp.errors import InvalidArgument, MissingExtra
-from chronodp.federated import Federation, Task
+from chronodp.errors import MissingExtra
+from chronodp.federated import Task
 from chronodp.federated.aggregation import Phase
-from tests.cases import raising
 from tests.federated.crowd import Places, Toy
 
 TASK = Task(rounds=4, size=300, model="toy 1", clip=4.0, bits=64)
@@ -27,53 +25,10 @@ def test_without_flower_the_error_says_what_to_install() -> None:
     try:
         import flwr  # noqa: F401
     except ImportError:
-        from chronodp.federated.flower import flower_client
+        from chronodp.federated.flower import client_app
 
         with pytest.raises(MissingExtra, match="flwr is not installed"):
-            flower_client(Toy("h0", TASK), task=TASK, holders=3)
-
-
-def test_even_averages_add_up_all_updates() -> None:
-    pytest.importorskip("flwr", reason="Flower has an environment of its own")
-    from flwr.common import FitIns, ndarrays_to_parameters, parameters_to_ndarrays
-    from flwr.server.strategy import FedAvg
-
-    from chronodp.federated.flower import flower_client
-
-    clients = [flower_client(Toy(name, TASK), task=TASK, holders=len(NAMES)) for name in NAMES]
-    start: Any = [np.zeros(TASK.size, np.float32)]
-    parameters, strategy = ndarrays_to_parameters(start), FedAvg()
-    for number in range(1, TASK.rounds + 1):
-        answers = [client.fit(FitIns(parameters, {"server_round": number})) for client in clients]
-        assert [answer.num_examples for answer in answers] == [1, 1, 1]
-        parameters = strategy.aggregate_fit(number, [(None, answer) for answer in answers], [])[0]
-    (found,) = parameters_to_ndarrays(parameters)
-    expected = Federation([Toy(name, TASK) for name in NAMES], TASK, aggregation="plain").run()
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-class Unasked(Toy):
-    def update(self, round_number: int, parameters: Any) -> Any:
-        raise AssertionError(f"round {round_number} was paid for nothing, at {parameters}")
-
-
-def test_servers_that_do_not_tell_the_round_or_parameters_are_refused_before_the_holder_is_asked() -> None:
-    pytest.importorskip("flwr", reason="Flower has an environment of its own")
-    from flwr.common import FitIns, ndarrays_to_parameters
-
-    from chronodp.federated.flower import flower_client
-
-    client = flower_client(Unasked("h0", TASK), task=TASK, holders=3)
-    good: Any = [np.zeros(TASK.size, np.float32)]
-    number = "server_round must be the number of a round, 1 to 4"
-    array = "parameters must be one array of 300 finite numbers"
-    wrong: list[tuple[Any, Any, str]] = [(good, {}, number)]
-    wrong += [(good, {"server_round": told}, number) for told in (0, 5, "1")]
-    bad: list[Any] = [[], [np.zeros(299)], [np.zeros(300)] * 2, [np.full(300, np.nan)]]
-    wrong += [(arrays, {"server_round": 1}, array) for arrays in bad]
-    for arrays, config, said in wrong:
-        with raising(InvalidArgument, match=said, case=(arrays, config)):
-            client.fit(FitIns(ndarrays_to_parameters(arrays), config))
+            client_app(lambda _: None)  # type: ignore[arg-type, return-value]
 
 
 class LocalGrid:

@@ -13,15 +13,7 @@ from scipy import stats
 from tests.conftest import Trials
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import (
-    Motion,
-    RandomWalk,
-    Trend,
-    kalman_filter,
-    kalman_smoother,
-    likeliest,
-    log_likelihood,
-)
+from chronodp.postprocess import Motion, RandomWalk, Trend, kalman_filter, kalman_smoother, likeliest, log_likelihood
 
 Floats = NDArray[np.float64]
 FALSE_ALARM = 1e-9

@@ -11,12 +11,4 @@ from chronodp.audit.run import Audit as Audit, audit_cases as audit_cases, find_
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.walked import Enumerated
 
-__all__ = [
-    "Allowance",
-    "AuditCase",
-    "Enumerated",
-    "Sampled",
-    "attacks",
-    "exact",
-    "judge",
-]
+__all__ = ["Allowance", "AuditCase", "Enumerated", "Sampled", "attacks", "exact", "judge"]

@@ -210,10 +210,7 @@ def _choose(case: AuditCase, rules: tuple[Rule, ...], stakes: Stakes, entropy: E
     check_replay(case)
     varied = False
     for pair in case.neighbours:
-        samples = (
-            _sample(case, pair[0], stakes.choosing, entropy),
-            _sample(case, pair[1], stakes.choosing, entropy),
-        )
+        samples = (_sample(case, pair[0], stakes.choosing, entropy), _sample(case, pair[1], stakes.choosing, entropy))
         varied = varied or check_output_varies(samples)
         check_stateless(case, pair, samples, entropy)
         # Scores are learnt from one half and compared by the other: on its own half the longest memory would win.

@@ -2,6 +2,4 @@
 
 from chronodp.cli.shell import main
 
-__all__ = [
-    "main",
-]
+__all__ = ["main"]

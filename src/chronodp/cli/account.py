@@ -64,13 +64,7 @@ def account(
         print_json(table.to_dict(), indent=2)
         return
     shown = Table(title=f"{table.releases:,} releases", title_justify="left", title_style="bold")
-    for name, justify in (
-        ("theorem", "left"),
-        ("ε", "right"),
-        ("δ", "right"),
-        ("adaptive", "center"),
-        ("", "left"),
-    ):
+    for name, justify in (("theorem", "left"), ("ε", "right"), ("δ", "right"), ("adaptive", "center"), ("", "left")):
         shown.add_column(name, justify=justify)  # type: ignore[arg-type]  # rich wants a literal
     for bound in table.bounds:
         best = bound in (table.best, table.best_adaptive)

@@ -144,12 +144,7 @@ def history(
 
 
 @budget.command()
-def close(
-    dataset: Dataset,
-    yes: Yes = False,
-    keys: Keys = None,
-    ledger: Address = "budget.db",
-) -> None:
+def close(dataset: Dataset, yes: Yes = False, keys: Keys = None, ledger: Address = "budget.db") -> None:
     """Close a budget for good; its history and certificates stay.
 
     **Example**
@@ -190,10 +185,7 @@ def export(
 def restore(
     complete: Annotated[
         bool,
-        typer.Option(
-            "--complete",
-            help="You declare that nothing was spent but what the backup and the keys know.",
-        ),
+        typer.Option("--complete", help="You declare that nothing was spent but what the backup and the keys know."),
     ] = False,
     witness: Annotated[Path | None, typer.Option(help="The ledger's witness, if it has one.")] = None,
     yes: Yes = False,

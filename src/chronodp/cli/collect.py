@@ -108,10 +108,7 @@ def _count(
     asked = [_whole("candidates", text) for text in candidates.split(",")] if candidates else None
     which, _, of = part.partition("/")
     collector = Collector(
-        plan,
-        slots=range(*slots) if slots else None,
-        candidates=asked,
-        part=(_whole("part", which), _whole("part", of)),
+        plan, slots=range(*slots) if slots else None, candidates=asked, part=(_whole("part", which), _whole("part", of))
     )
     files = [path for path in reports if path.suffix != ".tally"]
     with watching("Counting reports") as tell:

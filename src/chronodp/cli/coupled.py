@@ -51,8 +51,7 @@ Cuts = Annotated[
     typer.Option(help="Where one state ends and the next begins, as `60,100`: once for all sequences, or for each."),
 ]
 FranUnit = Annotated[
-    str,
-    typer.Option(help="`window:1/replace`: one record; `window:24/replace`; `user/replace`: a whole sequence."),
+    str, typer.Option(help="`window:1/replace`: one record; `window:24/replace`; `user/replace`: a whole sequence.")
 ]
 Model = Annotated[Path, typer.Argument(help="The model: a JSON file with `transitions` and `coupling` or `edges`.")]
 QueryWords = Annotated[str, typer.Option(help="`mean`, `sum`, `max`, `weighted:1,0.5,2`; several with spaces.")]

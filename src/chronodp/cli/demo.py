@@ -44,14 +44,7 @@ def demo(
     console = terminal(errors=as_json)
     town = folder / f"town-{households}.parquet"
     meters = cdp.TimeSeries(
-        town,
-        time="read_at",
-        user="meter_id",
-        every="1h",
-        start=START,
-        end=END,
-        unit=cdp.User(),
-        max_periods=744,
+        town, time="read_at", user="meter_id", every="1h", start=START, end=END, unit=cdp.User(), max_periods=744
     )
     plan = meters.sum("kwh", clip=(0.0, _LARGEST)).plan(epsilon=epsilon, delta=delta)
     console.print(Text.assemble(("The plan", "bold"), " (free: nothing was read)\n"))

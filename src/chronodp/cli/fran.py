@@ -162,12 +162,7 @@ def _error(chain: CouplingMarkovChain, design: FranDesign, scale: float) -> dict
         fresh = freshness(chain, query=design.query, ages=design.reading_ages)
     except InvalidArgument:
         return {"of_noise": noise, "of_age": None, "of_a_constant": None, "estimated": False}
-    return {
-        "of_noise": noise,
-        "of_age": fresh.stale,
-        "of_a_constant": fresh.variance,
-        "estimated": fresh.estimated,
-    }
+    return {"of_noise": noise, "of_age": fresh.stale, "of_a_constant": fresh.variance, "estimated": fresh.estimated}
 
 
 def _words(content: dict[str, Any]) -> list[tuple[str, str]]:

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from chronodp.cli.coupled import (
-    Adversaries,
-    AgeWords,
-    Cuts,
-    FranUnit,
-    QueryWords,
-    Target,
-    Turns,
-    fran_terms,
-)
+from chronodp.cli.coupled import Adversaries, AgeWords, Cuts, FranUnit, QueryWords, Target, Turns, fran_terms
 from chronodp.cli.coupled_table import By, End, Every, Missing, Sequences, Start, States, Value, state_columns
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Request, Time, existing_ledger
 from chronodp.cli.places import check_place

@@ -96,7 +96,5 @@ def _planned(asked: Asked) -> LifetimePlan[Lifetime]:
     periods = len(Calendar(*dates, given.get("timezone", "UTC"))) if limited else None
     question = Asked({**given, "data": "the table of each issue", "max_periods": periods})
     return question.query().lifetime(
-        epsilon=asked.needed("epsilon"),
-        delta=given.get("delta", 0.0),
-        max_periods=asked.needed("max_periods"),
+        epsilon=asked.needed("epsilon"), delta=given.get("delta", 0.0), max_periods=asked.needed("max_periods")
     )

@@ -30,8 +30,7 @@ def plan(
     *,
     asked: Asked,
     expect: Annotated[
-        float | None,
-        typer.Option(help="About how large a number will be: the plan then says how far off that is."),
+        float | None, typer.Option(help="About how large a number will be: the plan then says how far off that is.")
     ] = None,
     compare: Annotated[
         str | None,

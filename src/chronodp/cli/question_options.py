@@ -170,8 +170,7 @@ OPTIONS: dict[str, Any] = {
         ),
     ],
     "missing": Annotated[
-        float | None,
-        typer.Option(help="Part of the price that releases how much the bounds removed, such as 0.05."),
+        float | None, typer.Option(help="Part of the price that releases how much the bounds removed, such as 0.05.")
     ],
     "missing_assume": Annotated[
         str | None,

@@ -77,11 +77,7 @@ _PANELS: dict[str, tuple[tuple[str, Callable[..., object] | typer.Typer], ...]] 
         ("lifetime", lifetime),
         ("explain", explain),
     ),
-    "Watch a stream": (
-        ("live", live),
-        ("stream", stream),
-        ("watch", watch),
-    ),
+    "Watch a stream": (("live", live), ("stream", stream), ("watch", watch)),
     "Serve analysts": (("serve", serve), ("curator", curator), ("token", token)),
     "Collect from devices": (("device", device), ("collect", collect)),
     "Train across holders": (("federate", federate),),
@@ -113,8 +109,7 @@ def _show_version(wanted: bool) -> None:
 def _chronodp(
     context: typer.Context,
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None:
     """Differential privacy for time series: guarantees that are stated, paid for, durable and checkable."""

@@ -43,8 +43,7 @@ def watch(
         float | None, typer.Option(help="Epsilon of a noisy value with each alert; without it no value is released.")
     ] = None,
     monotone: Annotated[
-        bool,
-        typer.Option("--monotone", help="One unit moves all values in one direction: counts that nobody lowers."),
+        bool, typer.Option("--monotone", help="One unit moves all values in one direction: counts that nobody lowers.")
     ] = False,
     noise: Annotated[str, typer.Option(help="`exponential`, or the textbook's `laplace`.")] = "exponential",
     column: Annotated[

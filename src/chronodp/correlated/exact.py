@@ -39,13 +39,7 @@ def check_adversary(value: object) -> Adversary:
 
 
 def exact_leakage(
-    joint: Joint,
-    outputs: QueryTable,
-    ages: NDArray[np.int64],
-    *,
-    scale: float,
-    adversary: Compared,
-    outside: Floats,
+    joint: Joint, outputs: QueryTable, ages: NDArray[np.int64], *, scale: float, adversary: Compared, outside: Floats
 ) -> Floats:
     """Return for each sequence of the group the largest |ln p(y | a) / p(y | b)| over outputs and pairs of its states.
 

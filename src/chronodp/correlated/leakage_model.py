@@ -241,10 +241,7 @@ class LeakageModel:
     def cheap_bounds(self, released: Released, adversary: Adversary) -> dict[str, Floats]:
         """Return the bounds that take no iteration: the group's ceiling and the last step."""
         heard = self._heard(released)
-        found = {
-            "group ceiling": heard,
-            "one step": one_step(self.least, heard=heard, direct=released.direct),
-        }
+        found = {"group ceiling": heard, "one step": one_step(self.least, heard=heard, direct=released.direct)}
         oldest = int(released.ages[released.shares > 0].min())
         if adversary == "knows_none" and oldest > 1:
             found["memory"] = memory(self.model, oldest, heard=heard)

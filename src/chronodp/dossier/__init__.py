@@ -9,8 +9,4 @@ from chronodp.dossier.verification import Verified as Verified, verify_dossier
 from chronodp.dossier.writing import check_folder as check_folder, write_dossier, write_dossiers as write_dossiers
 from chronodp.dossier.zipping import check_zip as check_zip, zip_folder as zip_folder
 
-__all__ = [
-    "Owner",
-    "verify_dossier",
-    "write_dossier",
-]
+__all__ = ["Owner", "verify_dossier", "write_dossier"]

@@ -19,15 +19,7 @@ from typing import Any
 from chronodp.dossier.manifest import FORMAT, MANIFEST, SIGNATURE, files_in
 from chronodp.dossier.published import Published
 from chronodp.errors import CertificateInvalid, ChronodpError, InvalidArgument, UnknownDocument
-from chronodp.ledger import (
-    BEGINNING,
-    SignedLink,
-    check_public_key,
-    check_signature,
-    digest,
-    load_release,
-    verify_chain,
-)
+from chronodp.ledger import BEGINNING, SignedLink, check_public_key, check_signature, digest, load_release, verify_chain
 from chronodp.privacy import check_path
 from chronodp.reading import parse_json
 from chronodp.report import frame_as_csv

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
     from chronodp.federated.choosing import choose_model as choose_model
     from chronodp.federated.forecasts import choose_band as choose_band
 
-__all__ = [
-    "Federation",
-    "Holder",
-    "Round",
-    "Task",
-]
+__all__ = ["Federation", "Holder", "Round", "Task"]
 
 if not TYPE_CHECKING:  # what trains needs libraries that not everyone has
     __getattr__ = late(__name__, {"choose_band": "forecasts", "choose_model": "choosing"})

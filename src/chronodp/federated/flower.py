@@ -1,4 +1,4 @@
-"""Flower as the transport: a whole run with secure sums, or a holder as a client of plain averaging.
+"""Flower as the transport of a run with secure sums.
 
 `client_app` and `train` are the two sides of `chronodp.federated.protocol`; Flower carries their bytes. Its own SecAgg+
 (as of 1.41) is not used: it folds seeds to 32 bits and draws masks from a Mersenne twister, so that trying all seeds
@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import InvalidArgument, MessageRefused
+from chronodp.errors import MessageRefused
 from chronodp.extras import check_extra
 from chronodp.federated.aggregation import Phase
-from chronodp.federated.holder import Holder, Task, check_update
 from chronodp.federated.protocol import Coordinator, Participant
 from chronodp.federated.rounds import Round
-from chronodp.privacy import check_kind, check_positive, check_table, check_whole
+from chronodp.privacy import check_kind, check_positive, check_table
 
-__all__ = ["client_app", "flower_client", "train"]
+__all__ = ["client_app", "train"]
 
 _ACTION = "chronodp"  # of Flower's queries; what they and their answers hold is one record of this name
 _SECONDS = {Phase.ADVERTISE: 3600.0, Phase.SHARE: 60.0, Phase.MASK: 60.0, Phase.CONSENT: 60.0, Phase.UNMASK: 120.0}
@@ -124,41 +123,6 @@ def train(
         if made is not None and progress is not None:
             progress(made)
     return coordinator.parameters
-
-
-def flower_client(holder: Holder, *, task: Task, holders: int) -> Any:
-    """Return a Flower client whose answers, averaged evenly, move the parameters by the sum of all updates.
-
-    The mean of p + n u over n holders is p plus the sum of their updates u: what `Federation` makes of them. The server
-    must tell the round as ``server_round``, as Flower's strategies do by ``on_fit_config_fn``.
-
-    Guarantee: that of the holder's updates, which are private before they leave. The server sees each of them: this is
-    no secure aggregation, which `client_app` and `train` are. No number of examples is sent here.
-
-    Args:
-        holder: who trains.
-        task: what is trained.
-        holders: how many take part in every round; if fewer answer, the step is too long by that share.
-    """
-    check_extra("flower", "flwr")
-    from flwr.client import NumPyClient
-
-    check_kind("task", task, Task, "a Task")
-    check_kind("holder", holder, Holder, "a Holder")  # type: ignore[type-abstract]
-    count = check_whole("holders", holders)
-
-    class _Client(NumPyClient):  # type: ignore[misc]  # its base has no types
-        def fit(self, parameters: list[Any], config: dict[str, Any]) -> tuple[list[Any], int, dict[str, Any]]:
-            number = config.get("server_round")
-            if type(number) is not int or not 1 <= number <= task.rounds:
-                raise InvalidArgument("server_round", number, f"the number of a round, 1 to {task.rounds}")
-            start = np.asarray(parameters[0] if len(parameters) == 1 else [], dtype=np.float32)
-            if start.shape != (task.size,) or not np.all(np.isfinite(start)):
-                raise InvalidArgument("parameters", "something else", f"one array of {task.size:,} finite numbers")
-            update = check_update(holder.update(number, start.copy()), task, holder=holder.name)
-            return [start + count * update], 1, {}
-
-    return _Client().to_client()
 
 
 def _connected(grid: Any, wanted: int, *, patience: float) -> list[int]:

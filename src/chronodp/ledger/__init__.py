@@ -44,11 +44,7 @@ from chronodp.ledger.files import (
 )
 from chronodp.ledger.filters import ORDERS as ORDERS, Filter as Filter, Kind as Kind
 from chronodp.ledger.keyfile import holds_keys as holds_keys
-from chronodp.ledger.keys import (
-    Keys as Keys,
-    check_public_key as check_public_key,
-    check_signature as check_signature,
-)
+from chronodp.ledger.keys import Keys as Keys, check_public_key as check_public_key, check_signature as check_signature
 from chronodp.ledger.ledger import Ledger, Wanted as Wanted, check_ledger as check_ledger, open_all as open_all
 from chronodp.ledger.names import check_name as check_name
 from chronodp.ledger.numbers import (

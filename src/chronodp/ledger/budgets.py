@@ -151,8 +151,7 @@ def close_budget(transaction: Transaction, dataset: str, analyst: str) -> None:
     """Write that a budget is closed."""
     find_budget(transaction, dataset, analyst)
     transaction.run(
-        "UPDATE budgets SET closed = ? WHERE dataset = ? AND analyst = ? AND closed IS NULL",
-        (now(), dataset, analyst),
+        "UPDATE budgets SET closed = ? WHERE dataset = ? AND analyst = ? AND closed IS NULL", (now(), dataset, analyst)
     )
 
 

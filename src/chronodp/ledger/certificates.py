@@ -211,12 +211,7 @@ def check_signed(link: Link, text: str, *, whole: str | None = None) -> None:
 
 def export_chain(dataset: str, chain: list[SignedLink], public_key: str, *, head: str) -> dict[str, Any]:
     """Return a chain with what is needed to verify it."""
-    return {
-        "dataset": dataset,
-        "public_key": public_key,
-        "head": head,
-        "links": [signed.to_dict() for signed in chain],
-    }
+    return {"dataset": dataset, "public_key": public_key, "head": head, "links": [signed.to_dict() for signed in chain]}
 
 
 def _encoded(text: str) -> bytes:

@@ -171,13 +171,7 @@ class DurableStream(Shown, ABC, Generic[Design, State]):
         snapshot = self._first(design, bits)
         cost, unit = self._price(design)
         stored = ledger.open_stream(
-            dataset,
-            name,
-            cost=cost,
-            unit=unit,
-            plan=snapshot.plan,
-            state=self.codec.encode(snapshot),
-            analyst=analyst,
+            dataset, name, cost=cost, unit=unit, plan=snapshot.plan, state=self.codec.encode(snapshot), analyst=analyst
         )
         self._hold(ledger, stored, snapshot, bits)
 

@@ -61,11 +61,7 @@ def read_feeding(path: Path) -> Feeding | None:
 def write_feeding(path: Path, feeding: Feeding) -> None:
     """Say it, whole or not at all. That it cannot be said stops nothing: it is no part of what must not be lost."""
     text = json.dumps(
-        {
-            "at": feeding.at,
-            "waits": feeding.waits,
-            "gaps": [{"at": gap.at, "what": gap.what} for gap in feeding.gaps],
-        }
+        {"at": feeding.at, "waits": feeding.waits, "gaps": [{"at": gap.at, "what": gap.what} for gap in feeding.gaps]}
     )
     beside = path.with_name(f"{path.name}.new")
     with contextlib.suppress(OSError):

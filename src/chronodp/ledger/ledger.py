@@ -137,14 +137,7 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
             budgets.open_part(transaction, dataset, analyst, Part(epsilon, delta, rule, reserve, collusion))
 
     def spend(
-        self,
-        dataset: str,
-        cost: Cost,
-        *,
-        unit: Unit,
-        analyst: str = "",
-        dates: Dates | None = None,
-        purpose: str = "",
+        self, dataset: str, cost: Cost, *, unit: Unit, analyst: str = "", dates: Dates | None = None, purpose: str = ""
     ) -> Charge:
         """Debit a cost, durably, or raise; the first charge made is returned."""
         self._opened.check_marking()

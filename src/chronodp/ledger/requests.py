@@ -244,12 +244,7 @@ def unreleased(transaction: Transaction, dataset: str) -> tuple[str, ...]:
 
 
 def _stored(
-    opened: Opened,
-    transaction: Transaction,
-    dataset: str,
-    request: str,
-    fingerprint: str,
-    produce: Produce | Staged,
+    opened: Opened, transaction: Transaction, dataset: str, request: str, fingerprint: str, produce: Produce | Staged
 ) -> Fulfilled | Drawn | tuple[str, ...] | None:
     """Return what there is of a request: its release, stored or drawn, or the choices so far; None if it is new."""
     found = find_release(transaction, dataset, request)

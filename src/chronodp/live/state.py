@@ -104,12 +104,7 @@ class State:
             )
 
     def commit(
-        self,
-        parts: Iterable[Part],
-        *,
-        positions: str,
-        closing: int | None = None,
-        gaps: Sequence[Gap] = (),
+        self, parts: Iterable[Part], *, positions: str, closing: int | None = None, gaps: Sequence[Gap] = ()
     ) -> None:
         """Write what was counted, how far the source was read for it, and the gaps in it, all or nothing."""
         sealed = [(part.window, self._keys.seal(part.content, self._context(part.window))) for part in parts]

@@ -8,15 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.local.longitudinal import (
-    Fresh,
-    Memoised,
-    Slots,
-    TwoLevels,
-    WindowAsked,
-    WindowBudget,
-    WindowPopulation,
-)
+from chronodp.local.longitudinal import Fresh, Memoised, Slots, TwoLevels, WindowAsked, WindowBudget, WindowPopulation
 from chronodp.local.mechanism import NumberMechanism
 from chronodp.local.plan import LocalPlan
 from chronodp.local.reports import Records, fill_records

@@ -16,15 +16,7 @@ from chronodp.postprocess.columns import Floats
 from chronodp.postprocess.crossings import Reach
 from chronodp.postprocess.fieller import FiellerSets, Within, reach_sets
 from chronodp.postprocess.tails import Law, quantiles
-from chronodp.postprocess.worst_medians import (
-    EDGES,
-    NODES,
-    WEIGHTS,
-    Function,
-    draw,
-    worst_density,
-    worst_half,
-)
+from chronodp.postprocess.worst_medians import EDGES, NODES, WEIGHTS, Function, draw, worst_density, worst_half
 
 __all__ = ["bonferroni_median_sets", "median_reach", "median_sets"]
 

@@ -61,11 +61,7 @@ from chronodp.privacy.parameters import (
     check_whole as check_whole,
     check_word as check_word,
 )
-from chronodp.privacy.periods import (
-    parse_every as parse_every,
-    times_as_long as times_as_long,
-    words_of as words_of,
-)
+from chronodp.privacy.periods import parse_every as parse_every, times_as_long as times_as_long, words_of as words_of
 from chronodp.privacy.presence import Presence as Presence, most_stays as most_stays, presence_of as presence_of
 from chronodp.privacy.printing import Shown as Shown, counted as counted, labelled as labelled
 from chronodp.privacy.sensitivity import (

@@ -8,15 +8,7 @@ from zoneinfo import ZoneInfo
 
 from chronodp.errors import InvalidArgument
 
-__all__ = [
-    "check_moment",
-    "check_zone",
-    "days_touched",
-    "instant_of",
-    "microseconds_of",
-    "moment_at",
-    "offset_at",
-]
+__all__ = ["check_moment", "check_zone", "days_touched", "instant_of", "microseconds_of", "moment_at", "offset_at"]
 
 _MICROSECOND = dt.timedelta(microseconds=1)
 _ZONE = re.compile(r"[A-Za-z0-9_+/-]{1,100}")

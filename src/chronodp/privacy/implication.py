@@ -14,12 +14,7 @@ __all__ = ["price"]
 
 
 def price(
-    held: Unit,
-    wanted: Unit,
-    *,
-    max_rows: int | None = None,
-    horizon: int | None = None,
-    span: int | None = None,
+    held: Unit, wanted: Unit, *, max_rows: int | None = None, horizon: int | None = None, span: int | None = None
 ) -> int | None:
     """Return how many changes of ``held`` one change of ``wanted`` amounts to, or None if no number suffices.
 

@@ -151,8 +151,7 @@ def per_period(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensit
     if not unit.whole_person:
         cells = periods * bounds.groups  # what a stretch of time holds stays in that stretch
     return exact_sensitivity(
-        most_change(unit, cells, held, contribution, power=1),
-        most_change(unit, cells, held, contribution, power=2),
+        most_change(unit, cells, held, contribution, power=1), most_change(unit, cells, held, contribution, power=2)
     )
 
 

@@ -17,8 +17,4 @@ from chronodp.randomness.keystream import (
 )
 from chronodp.randomness.rounding import LARGEST_SCALE as LARGEST_SCALE, SMALLEST_SCALE as SMALLEST_SCALE
 
-__all__ = [
-    "Entropy",
-    "secure",
-    "seeded",
-]
+__all__ = ["Entropy", "secure", "seeded"]

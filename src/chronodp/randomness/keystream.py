@@ -24,15 +24,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 
-__all__ = [
-    "KeyedKeystream",
-    "Keystream",
-    "Lineage",
-    "SecureKeystream",
-    "SeededKeystream",
-    "counter_mode",
-    "draw_words",
-]
+__all__ = ["KeyedKeystream", "Keystream", "Lineage", "SecureKeystream", "SeededKeystream", "counter_mode", "draw_words"]
 
 
 _ZEROS = memoryview(bytes(2**18))  # kept: making them anew takes about a fifteenth of a draw

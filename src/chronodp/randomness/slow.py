@@ -20,17 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from chronodp.randomness.keystream import Keystream
 
-__all__ = [
-    "Across",
-    "Beyond",
-    "UniformReal",
-    "Variate",
-    "exceeds",
-    "floored",
-    "gaussian",
-    "lies_under",
-    "rounded",
-]
+__all__ = ["Across", "Beyond", "UniformReal", "Variate", "exceeds", "floored", "gaussian", "lies_under", "rounded"]
 
 
 class UniformReal:

@@ -65,11 +65,7 @@ BELL = Curve(
     lambda x: 0.5 * x * x + 0.9189385332046728,
     lambda interval, x: x * x / 2 + interval.log(2 * interval.pi) / 2,
 )
-PEAK = Curve(
-    "laplace",
-    lambda x: x + 0.6931471805599453,
-    lambda interval, x: x + interval.log(interval.mpf(2)),
-)
+PEAK = Curve("laplace", lambda x: x + 0.6931471805599453, lambda interval, x: x + interval.log(interval.mpf(2)))
 CURVES = (BELL, PEAK)
 
 

@@ -17,9 +17,4 @@ from chronodp.report.tables import (
     with_covers as with_covers,
 )
 
-__all__ = [
-    "Line",
-    "Page",
-    "series_figure",
-    "write_page",
-]
+__all__ = ["Line", "Page", "series_figure", "write_page"]

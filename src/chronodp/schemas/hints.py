@@ -10,17 +10,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NotRequired,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from chronodp.privacy import kinds_of
 

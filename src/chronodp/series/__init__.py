@@ -28,12 +28,7 @@ from chronodp.series.finding import (
     make_find_plan as make_find_plan,
 )
 from chronodp.series.found import Find, Found
-from chronodp.series.life import (
-    Asks as Asks,
-    Life as Life,
-    full_periods as full_periods,
-    so_many as so_many,
-)
+from chronodp.series.life import Asks as Asks, Life as Life, full_periods as full_periods, so_many as so_many
 from chronodp.series.listed import listed as listed
 from chronodp.series.measures import (
     Active as Active,
@@ -56,10 +51,7 @@ from chronodp.series.noise import Noise as Noise, calibrated as calibrated, cost
 from chronodp.series.norm import Norm, check_norm as check_norm
 from chronodp.series.places import Places
 from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, Terms as Terms, make_plan as make_plan
-from chronodp.series.planner import (
-    check_drawable as check_drawable,
-    design_release as design_release,
-)
+from chronodp.series.planner import check_drawable as check_drawable, design_release as design_release
 from chronodp.series.quantiles import (
     QuantileDesign as QuantileDesign,
     QuantilePlan as QuantilePlan,
@@ -70,11 +62,7 @@ from chronodp.series.quantiles import (
     rank_change as rank_change,
 )
 from chronodp.series.questions import ASKABLE as ASKABLE, Questions as Questions, ask_for as ask_for
-from chronodp.series.reading_request import (
-    ReadingRequest as ReadingRequest,
-    offered as offered,
-    read_view as read_view,
-)
+from chronodp.series.reading_request import ReadingRequest as ReadingRequest, offered as offered, read_view as read_view
 from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan as ReleasePlan
 from chronodp.series.shaping import draw_noise as draw_noise, rounding_bound as rounding_bound

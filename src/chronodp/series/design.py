@@ -14,13 +14,7 @@ from chronodp.accounting import basic, gaussian, renyi
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.postprocess.hierarchy import TreeCovariance
-from chronodp.privacy import (
-    LATER,
-    Claim,
-    Cost,
-    RepeatedCost,
-    document,
-)
+from chronodp.privacy import LATER, Claim, Cost, RepeatedCost, document
 from chronodp.selection.keys import PublishedCounts
 from chronodp.series.found import Found
 from chronodp.series.life import Life

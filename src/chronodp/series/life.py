@@ -10,16 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from chronodp.privacy import (
-    LATER,
-    Cost,
-    check_column,
-    check_flag,
-    check_text,
-    check_whole,
-    document,
-    words_of,
-)
+from chronodp.privacy import LATER, Cost, check_column, check_flag, check_text, check_whole, document, words_of
 
 __all__ = ["Asks", "Life", "full_periods", "so_many"]
 

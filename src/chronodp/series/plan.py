@@ -9,14 +9,7 @@ from chronodp.display import facts_html, scrolled
 from chronodp.engines import BoundsReport, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled, Written
-from chronodp.privacy import (
-    Certificate,
-    Guarantee,
-    check_delta,
-    check_epsilon,
-    check_flag,
-    check_fraction,
-)
+from chronodp.privacy import Certificate, Guarantee, check_delta, check_epsilon, check_flag, check_fraction
 from chronodp.randomness import Entropy
 from chronodp.report import watched
 from chronodp.series.describe import describe, half_width, useful
@@ -220,13 +213,7 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
 
 
 def make_plan(
-    table: Table,
-    origin: Origin,
-    *,
-    epsilon: float,
-    delta: float,
-    tuned_for: Workload,
-    missing: Missing | None = None,
+    table: Table, origin: Origin, *, epsilon: float, delta: float, tuned_for: Workload, missing: Missing | None = None
 ) -> Plan:
     """Return the plan with the least error."""
     split = None

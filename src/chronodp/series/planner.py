@@ -83,15 +83,7 @@ def design_release(
                 measured = None if way.levels is None else measured_levels(way, law)
                 designs.append(
                     Design(
-                        way,
-                        noises,
-                        epsilon,
-                        spent,
-                        tuned_for,
-                        shape,
-                        split=split,
-                        missing=figure,
-                        measured=measured,
+                        way, noises, epsilon, spent, tuned_for, shape, split=split, missing=figure, measured=measured
                     )
                 )
     if not designs:
@@ -115,12 +107,7 @@ def _release_shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[Rel
         return
     part = table.contributions()[0]
     candidates = shape_candidates(
-        tuned_for,
-        unit=table.protected,
-        bounds=table.bounds,
-        contribution=part,
-        law=law,
-        opposite=table.opposite(part),
+        tuned_for, unit=table.protected, bounds=table.bounds, contribution=part, law=law, opposite=table.opposite(part)
     )
     short = _is_short(table)
     for candidate in candidates:

@@ -74,10 +74,7 @@ class Questions(ABC, Generic[Asked_co]):
         if bound is not None:
             return self._scaled(column, clip, check_norm(bound))
         if clip is None:
-            raise MissingBound(
-                "clip",
-                "say between which ends a person's total in a period counts, or Find()",
-            )
+            raise MissingBound("clip", "say between which ends a person's total in a period counts, or Find()")
         find, reference = clip_to_find(clip)
         if find is not None:
             return self._finding(Sum(column, reference), clip=find)

@@ -15,11 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, UnknownDocument
-from chronodp.ledger import (
-    Written,
-    list_or_pack,
-    read_numbers,
-)
+from chronodp.ledger import Written, list_or_pack, read_numbers
 from chronodp.privacy import Grid, canonical, check_fraction, counted, load, load_parts, to_document
 from chronodp.series.describe import describe
 from chronodp.series.design import Design
@@ -46,11 +42,7 @@ __all__ = ["Release", "release_text"]
 def release_text(design: Design, noisy: Sequence[NDArray[np.int64]], figure: Sequence[int] | None = None) -> Written:
     """Return the canonical text of a release, which is digested and signed, and numbers that are too many for it."""
     listed, parts = list_or_pack(noisy)
-    content: dict[str, Any] = {
-        "kind": "release",
-        "design": to_document(design),
-        "noisy": listed,
-    }
+    content: dict[str, Any] = {"kind": "release", "design": to_document(design), "noisy": listed}
     if figure is not None:
         content["missing"] = list(figure)
     return Written(canonical(content), parts)
@@ -215,14 +207,7 @@ class Release(TableRelease, Readable):
             )
 
     def _view(
-        self,
-        windows: Windows,
-        title: str,
-        step: str,
-        kind: RowKind,
-        *,
-        level: float,
-        simultaneous: bool = False,
+        self, windows: Windows, title: str, step: str, kind: RowKind, *, level: float, simultaneous: bool = False
     ) -> View:
         check_fraction("level", level)
         figure = self.missing_at(level)

@@ -32,13 +32,7 @@ from chronodp.privacy import (
 from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
 from chronodp.series.key_text import check_key_text
 from chronodp.series.measures import Active, Blocks, Statistic
-from chronodp.series.places import (
-    PlaceLevels,
-    Places,
-    level_changes,
-    level_sensitivity,
-    weights_of,
-)
+from chronodp.series.places import PlaceLevels, Places, level_changes, level_sensitivity, weights_of
 from chronodp.series.shapes.candidates import reach_of, shaped_sensitivity
 from chronodp.series.shapes.differenced import Differenced
 from chronodp.series.shapes.reach import above

@@ -24,13 +24,7 @@ _MOST = 128  # counts that are tried
 
 
 def compare_lowest(
-    example: ArrayLike,
-    *,
-    change: float,
-    unit: Unit,
-    max_periods: int | None = None,
-    epsilon: float,
-    delta: float = 0.0,
+    example: ArrayLike, *, change: float, unit: Unit, max_periods: int | None = None, epsilon: float, delta: float = 0.0
 ) -> pandas.DataFrame:
     """Return the predicted error of the series rebuilt from the lowest harmonics, the best count first.
 

@@ -40,12 +40,7 @@ class WatchedLedger(Ledger):
 
 @contextlib.contextmanager
 def temporary_ledger(
-    unit: Unit,
-    *,
-    delta: float = 0.0,
-    rule: Kind | None = None,
-    reserve: float | None = None,
-    epsilon: float = 1e6,
+    unit: Unit, *, delta: float = 0.0, rule: Kind | None = None, reserve: float | None = None, epsilon: float = 1e6
 ) -> Iterator[WatchedLedger]:
     """Yield a ledger whose budget for ``"audit"`` never runs out, if no epsilon is given."""
     with tempfile.TemporaryDirectory() as folder:

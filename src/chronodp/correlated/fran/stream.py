@@ -140,9 +140,7 @@ class Fran(DurableStream[FranDesign, FranState]):
             before = self._state
             after, released = advance(self.design, before, snapshot, self._entropy)
             self._commit(
-                after,
-                [None if released is None else released.tolist()],
-                finished=after.step == self.design.horizon,
+                after, [None if released is None else released.tolist()], finished=after.step == self.design.horizon
             )
         if released is None:
             return FranAnswer(before.step, None)

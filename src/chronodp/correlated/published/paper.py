@@ -18,12 +18,7 @@ from chronodp.correlated.query import Query
 from chronodp.correlated.simulate import simulate
 from chronodp.privacy import check_epsilon, check_whole
 
-__all__ = [
-    "bounded_aged_correlation",
-    "estimate_bounded_aged_correlation",
-    "theorem_1",
-    "theorem_2",
-]
+__all__ = ["bounded_aged_correlation", "estimate_bounded_aged_correlation", "theorem_1", "theorem_2"]
 
 
 def theorem_1(

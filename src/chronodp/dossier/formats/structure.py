@@ -57,10 +57,7 @@ def _structure() -> dict[str, Any]:
             ],
         },
     }
-    return {
-        **_named("NUMBERS", "Numbers released with differential privacy"),
-        "dataStructureComponents": components,
-    }
+    return {**_named("NUMBERS", "Numbers released with differential privacy"), "dataStructureComponents": components}
 
 
 def _named(name: str, about: str) -> dict[str, Any]:

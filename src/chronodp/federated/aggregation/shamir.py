@@ -16,12 +16,7 @@ SHARE_BYTES = 33
 
 
 def split(
-    secret: int,
-    points: Sequence[int],
-    threshold: int,
-    *,
-    prime: int = PRIME,
-    coefficients: Sequence[int] | None = None,
+    secret: int, points: Sequence[int], threshold: int, *, prime: int = PRIME, coefficients: Sequence[int] | None = None
 ) -> list[int]:
     """Return the values at the points of a random polynomial that is the secret at 0.
 

@@ -21,14 +21,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.federated.models import Outcome
 from chronodp.federated.networks import check_layers
 from chronodp.federated.training.copied import CopiedPasses
-from chronodp.federated.training.groups import (
-    Passes,
-    choose_device,
-    group_sizes_for,
-    room_for,
-    run_group,
-    stands_alone,
-)
+from chronodp.federated.training.groups import Passes, choose_device, group_sizes_for, room_for, run_group, stands_alone
 from chronodp.federated.training.recorded import NETWORKS, RecordedPasses
 
 __all__ = ["PersonGradients", "put"]

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
 from chronodp.engines import Progress, Sizes
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled, Produce, Staged
-from chronodp.privacy import (
-    Guarantee,
-    check_delta,
-    check_epsilon,
-    check_flag,
-    check_kind,
-)
+from chronodp.privacy import Guarantee, check_delta, check_epsilon, check_flag, check_kind
 from chronodp.randomness import Entropy
 from chronodp.report import watched
 from chronodp.series.diagnosis import Diagnosis

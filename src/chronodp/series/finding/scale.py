@@ -16,13 +16,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import Grid
 from chronodp.randomness import Entropy
-from chronodp.selection import (
-    ChoiceDesign,
-    ExponentialMechanism,
-    PermuteAndFlip,
-    design_choice,
-    pick_whole,
-)
+from chronodp.selection import ChoiceDesign, ExponentialMechanism, PermuteAndFlip, design_choice, pick_whole
 from chronodp.series.table import Table
 from chronodp.series.voters import voters_of
 

@@ -22,11 +22,7 @@ _HISTOGRAMS = ("people", "rows")
 
 
 def sum_of(
-    column: str,
-    clip: Clip | Mapping[str, Clip] | None = None,
-    *,
-    norm: float | None = None,
-    signed: bool | None = None,
+    column: str, clip: Clip | Mapping[str, Clip] | None = None, *, norm: float | None = None, signed: bool | None = None
 ) -> Measure:
     """Return the sum of totals that are clipped, or of people's whole series scaled to a norm.
 
@@ -46,12 +42,7 @@ def sum_of(
 
 
 def mean_of(
-    column: str,
-    clip: Clip | Mapping[str, Clip],
-    *,
-    of: str,
-    at_most: int | None = None,
-    people: int | None = None,
+    column: str, clip: Clip | Mapping[str, Clip], *, of: str, at_most: int | None = None, people: int | None = None
 ) -> Measure:
     """Return the mean of rows, of people's own means, or of people's totals.
 

@@ -116,12 +116,7 @@ class RowQuantiles(RowHistogram):
 
 
 def quantiles_of(
-    column: str,
-    fractions: tuple[float, ...],
-    edges: tuple[float, ...],
-    *,
-    of: str = "people",
-    at_most: int = 1,
+    column: str, fractions: tuple[float, ...], edges: tuple[float, ...], *, of: str = "people", at_most: int = 1
 ) -> Measure:
     """Return the quantiles of people, or of rows, by a list of edges.
 

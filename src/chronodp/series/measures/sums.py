@@ -185,12 +185,7 @@ class Mean(Clipped):
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""
-        return {
-            "kind": "mean",
-            "column": self.column,
-            "clip": clip_question(self.clip, self.clips),
-            "of": "totals",
-        }
+        return {"kind": "mean", "column": self.column, "clip": clip_question(self.clip, self.clips), "of": "totals"}
 
     def bounded_by(self, size: float) -> Mean:
         """Return the mean with a clip so many times as wide."""

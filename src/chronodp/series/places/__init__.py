@@ -9,11 +9,7 @@ from chronodp.series.places.levels import (
     PlaceLevels as PlaceLevels,
     weights_of as weights_of,
 )
-from chronodp.series.places.noise import (
-    covariance_of as covariance_of,
-    shares_of as shares_of,
-    spread_of as spread_of,
-)
+from chronodp.series.places.noise import covariance_of as covariance_of, shares_of as shares_of, spread_of as spread_of
 from chronodp.series.places.places import Places as Places
 from chronodp.series.places.split import LevelShape as LevelShape, split_levels as split_levels
 

@@ -13,11 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument, UnknownDocument
-from chronodp.ledger import (
-    Written,
-    list_or_pack,
-    read_numbers,
-)
+from chronodp.ledger import Written, list_or_pack, read_numbers
 from chronodp.postprocess import Estimates, Floats
 from chronodp.privacy import Grid, canonical, check_fraction, load, load_parts, to_document
 from chronodp.series.quantile_reading import read_quantiles

@@ -186,11 +186,7 @@ class RatioReading:
         return self._exact(made).moved(self.factor, self.offset)
 
     def _quadratic(self, made: Cells, above: Floats, below: Floats, multiplier: float) -> Cells:
-        spreads = [
-            self.numerator.variance(),
-            self.numerator.covariance(self.denominator),
-            self.denominator.variance(),
-        ]
+        spreads = [self.numerator.variance(), self.numerator.covariance(self.denominator), self.denominator.variance()]
         rows, columns = above.shape
         wide = min(columns, _BLOCK)
         step = max(1, _BLOCK // wide)

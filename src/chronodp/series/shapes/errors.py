@@ -24,16 +24,7 @@ from chronodp.series.shapes.differenced import Differenced
 from chronodp.series.shapes.power_series import Floats, product
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
-from chronodp.series.workloads import (
-    CausalFilter,
-    EachPeriod,
-    Ewm,
-    Filter,
-    Hierarchy,
-    Rolling,
-    RunningTotal,
-    Workload,
-)
+from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal, Workload
 
 __all__ = [
     "CausalShape",

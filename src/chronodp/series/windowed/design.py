@@ -26,13 +26,7 @@ from chronodp.privacy import (
     decimal_value,
     document,
 )
-from chronodp.series.windowed.mechanisms import (
-    BudgetAbsorption,
-    BudgetDistribution,
-    Sample,
-    Uniform,
-    WindowedMechanism,
-)
+from chronodp.series.windowed.mechanisms import BudgetAbsorption, BudgetDistribution, Sample, Uniform, WindowedMechanism
 
 __all__ = ["LARGEST_SCALE", "LONGEST_WINDOW", "MOST_COLUMNS", "SHARE", "WindowedDesign", "as_window", "design_windowed"]
 

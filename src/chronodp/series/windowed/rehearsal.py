@@ -20,13 +20,7 @@ from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watching
 from chronodp.series.windowed.advance import advance
 from chronodp.series.windowed.design import WindowedDesign, as_window, design_windowed
-from chronodp.series.windowed.mechanisms import (
-    BudgetAbsorption,
-    BudgetDistribution,
-    Sample,
-    Uniform,
-    WindowedMechanism,
-)
+from chronodp.series.windowed.mechanisms import BudgetAbsorption, BudgetDistribution, Sample, Uniform, WindowedMechanism
 from chronodp.series.windowed.state import start
 
 if TYPE_CHECKING:
