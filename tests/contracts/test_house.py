@@ -66,7 +66,7 @@ def test_every_unit_and_cost_has_a_json_form_and_a_price() -> None:
         Window(24),
         Swap(8),
         Report(),
-        *map(History, ("any", "same", "crossing")),
+        *(History(relation) for relation in ("any", "same", "crossing")),
     ]
     for unit in units:
         assert load(dump(unit), Unit) == unit

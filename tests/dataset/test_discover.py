@@ -303,7 +303,8 @@ def test_words_say_how_many_people_a_key_needs() -> None:
 
 def test_what_cannot_be_found_is_refused_in_words(subtests: pytest.Subtests) -> None:
     one, counts = Discover(max_keys=3), web([]).count()
-    late, terms = Discover(max_keys=3, delta=1e-6), {"epsilon": 1.0, "delta": 1e-6}
+    late = Discover(max_keys=3, delta=1e-6)
+    terms: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
     cases: list[tuple[Any, type[Exception], str]] = [
         (lambda: counts.by(page=Discover()).plan(**terms), MissingBound, "max_keys"),
         (lambda: web([], cdp.Event()).count().by(page=one).plan(**terms), InvalidArgument, "left out"),

@@ -212,6 +212,7 @@ def test_one_search_serves_several_queries(ledger: cdp.Ledger) -> None:
 
 _find: Any = Find
 _missing: Any = Missing
+_some: Any = 0.05
 
 
 def test_bad_input_is_refused_before_anything_is_spent(subtests: pytest.Subtests) -> None:
@@ -225,10 +226,10 @@ def test_bad_input_is_refused_before_anything_is_spent(subtests: pytest.Subtests
         (lambda: _missing(share=1), "share"),
         (lambda: _missing(assume="hope"), "assume"),
         (lambda: meters("x.csv").sum("kwh", clip=(1, Find())), "clip"),
-        (lambda: meters("x.csv").sum("kwh", clip=(Find(), 1)), "clip"),
-        (lambda: meters("x.csv").sum("kwh", clip=Find), "clip"),
+        (lambda: meters("x.csv").sum("kwh", clip=(_find(), 1)), "clip"),
+        (lambda: meters("x.csv").sum("kwh", clip=_find), "clip"),
         (lambda: meters("x.csv").histogram("kwh", edges=[0, 1, 2]).plan(epsilon=1.0, missing=Missing()), "missing"),
-        (lambda: meters("x.csv", max_periods=2).count().plan(epsilon=1.0, missing=0.05), "missing"),
+        (lambda: meters("x.csv", max_periods=2).count().plan(epsilon=1.0, missing=_some), "missing"),
         (lambda: meters("x.csv").count().peak(every="7D").plan(epsilon=1.0), "^max_periods must be given for totals"),
         (
             lambda: meters("x.csv", max_periods=2).sum("kwh", clip=Find()).peak(every="7D").plan(epsilon=1.0),

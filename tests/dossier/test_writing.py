@@ -126,7 +126,7 @@ def test_writes_into_an_empty_folder_and_no_other(everything: cdp.Ledger, tmp_pa
 def test_refuses_before_it_writes(everything: cdp.Ledger, tmp_path: Path) -> None:
     for dataset, request, said in [("meters", "nothing", "request"), ("nothing", "", "nothing")]:
         with pytest.raises(ChronodpError, match=said):
-            write_dossier(everything, dataset, tmp_path / "out", **({"request": request} if request else {}))
+            write_dossier(everything, dataset, tmp_path / "out", request=request or None)
         assert list(tmp_path.iterdir()) == [], dataset
     with pytest.raises(InvalidArgument, match="a folder that exists"):
         write_dossier(everything, "empty", tmp_path / "nowhere" / "out")

@@ -61,5 +61,12 @@ def make_trainer(
 ) -> Trainer:
     """Return a holder of people of its own, or of those given."""
     values, targets = make_people(60, seed=sum(map(ord, name))) if people is None else people
-    usual = {"people": 60, "all_people": 120, "ledger": ledger, "dataset": name, "name": name, "run": "trial"}
+    usual: dict[str, Any] = {
+        "people": 60,
+        "all_people": 120,
+        "ledger": ledger,
+        "dataset": name,
+        "name": name,
+        "run": "trial",
+    }
     return Trainer(plan, values, targets, **(usual | options))

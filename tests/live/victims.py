@@ -88,7 +88,7 @@ def prepare_people(folder: Path) -> list[int]:
 
 def run_keys(folder: Path, reached: Callable[[str], None], *, until: int = 24, limits: KeyLimits = KEYS) -> Live:
     reader = Reader(Fields("at", user="who", group="page"), longest=limits.longest)
-    sinks = [CsvSink(folder / "out.csv"), ParquetSink(folder / "out")]
+    sinks: list[Sink] = [CsvSink(folder / "out.csv"), ParquetSink(folder / "out")]
     return _run(folder, reached, limits, {"keys": KEY_DESIGN}, reader, sinks, lambda told: min(told + 1, until), until)
 
 
@@ -149,7 +149,7 @@ def _run(
 
 def main() -> None:
     run = {"keys": run_keys, "people": run_people}[sys.argv[1]]
-    run(Path(sys.argv[2]), die_at(sys.argv[3], int(sys.argv[4])))  # type: ignore[operator]
+    run(Path(sys.argv[2]), die_at(sys.argv[3], int(sys.argv[4])))
 
 
 if __name__ == "__main__":

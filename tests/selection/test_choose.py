@@ -71,8 +71,8 @@ def test_golden_probabilities_of_model_orders(golden: Any, subtests: pytest.Subt
                 np.testing.assert_allclose(probabilities(design, losses), known[name], atol=2e-6)
             design = designed(PermuteAndFlip(), 6, epsilon=epsilon)
             np.testing.assert_allclose(probabilities(design, replaced), known["pf_replace"], atol=2e-6)
-    for mechanism, chances in zip(EVERY[:2], KNOWN_CHANCES, strict=True):
-        found = probabilities(designed(mechanism, 4), Utilities(KNOWN, change=1.0))
+    for either, chances in zip(EVERY[:2], KNOWN_CHANCES, strict=True):
+        found = probabilities(designed(either, 4), Utilities(KNOWN, change=1.0))
         np.testing.assert_allclose(found, chances, atol=6e-7)
 
 
@@ -129,7 +129,7 @@ def test_one_run_is_one_choice_from_the_same_bits(mechanism: ChoiceMechanism, la
         values = np.random.default_rng(seed).integers(-9, 9, 40).astype(object) * (2**80 if large else 1)
         alone = pick_whole(design, values.tolist(), seeded(seed))
         assert pick_runs(design, values, np.array([40]), seeded(seed)).tolist() == [alone]
-    assert pick_runs(design, values[:0], np.empty(0, np.int64), seeded(1)).shape == (0,)
+    assert pick_runs(design, np.empty(0, object), np.empty(0, np.int64), seeded(1)).shape == (0,)
 
 
 def test_every_outcome_of_two_runs_has_the_product_of_their_chances() -> None:

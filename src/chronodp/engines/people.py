@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +123,8 @@ def _taken(session: Session, text: str, most: int, progress: Progress) -> Iterat
     """Yield the people of an answer, in pieces of about as many rows."""
     held: list[Crowd] = []
     for batch in session.batches(text, _PEOPLE, progress=progress):
-        *found, lists = batch.columns
+        *found, column = batch.columns
+        lists: Any = column  # of whole numbers, of which pyarrow's types know nothing
         begins = lists.offsets.to_numpy().astype(np.int64)
         words = lists.values.to_numpy()[begins[0] : begins[-1]].view(np.uint64)
         held.append(Crowd(begins - begins[0], words, tuple(words_of(column) for column in found)))
