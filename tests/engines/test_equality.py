@@ -24,10 +24,11 @@ from chronodp.engines import (
     Scaling,
     Totals,
     find_source,
-    people as people_module,
+    people_index as people_index_module,
     read_series,
     reference_totals,
 )
+from chronodp.engines.partitions import Partitions
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid
 from tests.conftest import SCALE, Trials
@@ -153,11 +154,17 @@ def test_rows_that_went_to_disk_give_the_same(
     town: tuple[pyarrow.Table, Question, Totals], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     table, question, expected = town
-    for name, value in (("_ROWS", 500), ("_BYTES", 2**20)):
-        monkeypatch.setattr(people_module, name, value)
-    engine = DuckDB(memory=2**28, threads=2, folder=str(tmp_path))
+    for name, value in (("_TARGET", 500), ("_BLOCKS", 64), ("_WORD", 14), ("_ASKED", 100)):
+        monkeypatch.setattr(people_index_module, name, value)
+    monkeypatch.setattr("chronodp.engines.embedded._BATCH", 2048)
+    engine = DuckDB(memory=2**26, threads=2, folder=str(tmp_path))
+    monkeypatch.setattr("chronodp.engines.embedded.Partitions", _tiny)
     assert same(engine.totals(find_source(table), question, key="k"), expected)
     assert not list(tmp_path.iterdir())
+
+
+def _tiny(types: tuple[type[np.generic], ...], *, memory: int, folder: str | None) -> Partitions:
+    return Partitions(types, memory=min(memory, 10_000), folder=folder)
 
 
 def largest_squares(user: str | None) -> tuple[pyarrow.Table, Question, Totals]:

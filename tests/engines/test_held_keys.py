@@ -20,7 +20,7 @@ from sqlglot import exp
 
 import chronodp.engines.embedded_keys as embedded_keys_module
 import chronodp.engines.numbered_keys as numbered_keys_module
-import chronodp.engines.people as people_module
+import chronodp.engines.people_index as people_index_module
 from chronodp.engines import (
     Derived,
     DuckDB,
@@ -35,10 +35,14 @@ from chronodp.engines import (
     reference_keys as reference_keys_module,
 )
 from chronodp.engines.attach import attached
+from chronodp.engines.choice import Words
+from chronodp.engines.embedded_keys import Limits
 from chronodp.engines.keys_kernel import Layout, choose
 from chronodp.engines.keys_statement import people_statement, weights_statement
 from chronodp.engines.numbered_keys import NumberedKeys, number_keys
+from chronodp.engines.partitions import Partitions
 from chronodp.engines.session import Session
+from chronodp.engines.text_codes import NO_CODE, Hashes, TextCodes
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid, RecordUnit, Relation, User, UserPeriod, Window
 from chronodp.privacy.units import Event
@@ -130,6 +134,10 @@ def held_digest(held: HeldKeys, asked: KeysQuestion, *, undropped: bool = True) 
     return found.hexdigest()
 
 
+SOME = ("user", "user-period", "rows alone", "derived")
+"""Questions of every kind, where what is looked at is the same for all."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_duckdb_and_the_text_hold_what_the_reference_holds(name: str, trials: Trials) -> None:
@@ -203,12 +211,109 @@ def test_many_rows_have_one_digest(tmp_path: Path, trials: Trials, monkeypatch: 
     asked = [ASKED[name] for name in ("user", "user-period")]
     expected = [held_digest(reference_held_keys(keyed(records, one), one, key="k"), one) for one in asked]
     assert [held_digest(DuckDB().held_keys(find_source(table), one, key="k"), one) for one in asked] == expected
-    # Few people at a time, in files.
-    for name, value in (("_ROWS", 500), ("_BYTES", 2**16)):
-        monkeypatch.setattr(people_module, name, value)
-    engine = DuckDB(memory=2**28, threads=2, folder=str(tmp_path))
+    # Many short stretches, in files.
+    for name, value in (("_TARGET", 500), ("_BLOCKS", 64), ("_WORD", 14), ("_ASKED", 100)):
+        monkeypatch.setattr(people_index_module, name, value)
+    monkeypatch.setattr(embedded_keys_module, "_BATCH", 2048)
+    monkeypatch.setattr(embedded_keys_module, "_SPARE", 30)
+    monkeypatch.setattr(embedded_keys_module, "Partitions", _tiny)
+    engine = DuckDB(memory=2**26, threads=2, folder=str(tmp_path))
     assert [held_digest(engine.held_keys(find_source(table), one, key="k"), one) for one in asked] == expected
     assert not list(tmp_path.iterdir())
+
+
+def _tiny(types: tuple[type[np.generic], ...], *, memory: int, folder: str | None) -> Partitions:
+    return Partitions(types, memory=min(memory, 10_000), folder=folder)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_keys_that_share_a_hash_stay_apart(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ASKED[name]
+    records = random_records(random.Random(2), 400, pages=50)
+    source = find_source(keyed_table(records))
+    expected = held_digest(reference_held_keys(keyed(records, asked), asked, key="k"), asked)
+    monkeypatch.setattr(numbered_keys_module, "_HASH", "hash(strlen(%s))")
+    assert held_digest(DuckDB().held_keys(source, asked, key="k"), asked) == expected
+    monkeypatch.setattr(numbered_keys_module, "TextCodes", HashAsCode)
+    assert held_digest(DuckDB().held_keys(source, asked, key="k"), asked) != expected
+
+
+class HashAsCode(TextCodes):
+    """The mutant: keys, or people, that share a hash become one."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, hashes: Hashes, codes: Words, *, memory: int) -> TextCodes | None:
+        kept = np.unique(hashes, return_index=True)[1]
+        return TextCodes.of(hashes[kept], codes[kept], memory=memory)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_people_that_share_a_hash_stay_apart(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ASKED[name]
+    records = random_records(random.Random(4), 400, pages=50)
+    source = find_source(keyed_table(records))
+    expected = held_digest(reference_held_keys(keyed(records, asked), asked, key="k"), asked)
+    own = "hash(CASE WHEN %s IN ('m1', 'm2', 'm3') THEN 'm1' ELSE %s END)"
+    monkeypatch.setattr(numbered_keys_module, "_HASH", _Twice(own))
+    assert held_digest(DuckDB().held_keys(source, asked, key="k"), asked) == expected
+    monkeypatch.setattr(numbered_keys_module, "TextCodes", HashAsCode)
+    nobody = asked.question.user is None
+    assert (held_digest(DuckDB().held_keys(source, asked, key="k"), asked) == expected) is nobody
+
+
+class _Twice(str):
+    """A text in which both places get the same word."""
+
+    def __mod__(self, word: object) -> str:
+        return str.__mod__(self, (word, word))
+
+
+def test_a_text_that_is_nobody_shares_no_hash_with_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = int(CALENDAR.edges[0])
+    records = [Record("", at, 0.0, ("north", "x")), Record("b", at, 0.0, ("north", "y"))]
+    monkeypatch.setattr(numbered_keys_module, "_HASH", _Twice("CASE WHEN %s IN ('', 'b') THEN 0 ELSE hash(%s) END"))
+    held = DuckDB().held_keys(find_source(keyed_table(records)), ASKED["user"], key="k")
+    assert (held.keys, held.people.tolist()) == (("y",), [1])
+
+
+def test_little_memory_finds_codes_by_texts() -> None:
+    asked = ASKED["user"]
+    records = random_records(random.Random(6), 400, pages=50)
+    expected = held_digest(reference_held_keys(keyed(records, asked), asked, key="k"), asked)
+    source, limits = find_source(keyed_table(records)), Limits(64, 2, None)
+    with attached(source, asked.reading.wanted, asked.reading.reading, memory=2**28, threads=2) as session:
+        session.add_keys(asked.question.groupings)
+        held = embedded_keys_module.gather_held_keys(session, asked, key="k", limits=limits)
+    assert held_digest(held, asked) == expected
+
+
+def test_codes_are_found_whichever_bits_hashes_share() -> None:
+    chance = np.random.default_rng(7)
+    even = chance.integers(0, 2**64, 5000, dtype=np.uint64)
+    crowded = chance.integers(0, 2**20, 5000, dtype=np.uint64)  # all in one place: searched by halving
+    ends = np.array([0, 1, 2**64 - 1, 2**64 - 2, 2**63], np.uint64)
+    for texts in (even, crowded, np.unique(np.concatenate((even, crowded, ends))), ends, ends[:1], ends[2:3]):
+        own = np.unique(texts)
+        codes = chance.permutation(len(own))
+        order = chance.permutation(len(own))
+        table = TextCodes.of(own[order], codes[order], memory=2**30)
+        assert table is not None
+        asked = np.concatenate((own, own + np.uint64(1), own - np.uint64(1), ends))
+        expected = dict(zip(own.tolist(), codes.tolist(), strict=True))
+        assert table.find(asked).tolist() == [expected.get(one, NO_CODE) for one in asked.tolist()]
+    nobody = TextCodes.of(ends[:0], np.zeros(0, np.int64), memory=0)
+    assert nobody is not None
+    assert nobody.find(ends).tolist() == [NO_CODE] * 5
+
+
+def test_a_text_that_is_no_key_shares_no_hash_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = int(CALENDAR.edges[0])
+    records = [Record("a", at, 0.0, ("north", "x" * 300)), Record("b", at, 0.0, ("north", "y"))]
+    monkeypatch.setattr(numbered_keys_module, "_HASH", "hash(%s IS NULL)")
+    held = DuckDB().held_keys(find_source(keyed_table(records)), ASKED["user"], key="k")
+    assert (held.keys, held.people.tolist()) == (("y",), [1])
 
 
 def test_keys_of_one_number_are_chosen_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,11 +350,11 @@ def test_a_key_is_told_as_it_is_read_not_as_somebody_wrote_it(monkeypatch: pytes
     assert all("7" not in keys for keys, _ in told())
 
 
-def any_spelling(session: Session, asked: KeysQuestion, *, key: str) -> NumberedKeys:
+def any_spelling(session: Session, asked: KeysQuestion, *, key: str, memory: int) -> NumberedKeys:
     """The mutant: what one of the people wrote stands for all who hold the key."""
-    right = number_keys(session, asked, key=key)
+    right = number_keys(session, asked, key=key, memory=memory)
     written: dict[str, str] = {}
-    for batch in session.batches("SELECT key_, any_value(written) FROM coded GROUP BY key_", 2**14):
+    for batch in session.batches("SELECT key_, any_value(written) FROM key_names GROUP BY key_", 2**14):
         written |= dict(zip(*(column.to_pylist() for column in batch.columns), strict=True))
     spelled = [written[str(text)] for piece in right.texts for text in piece.to_pylist()]
     return replace(right, texts=[pyarrow.array(spelled, pyarrow.string())])

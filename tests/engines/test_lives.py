@@ -416,13 +416,13 @@ def test_names_are_people_however_they_are_written() -> None:
 
 @pytest.mark.slow
 def test_stretches_and_files_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from chronodp.engines import people
+    import chronodp.engines.people_index as index
 
     records = random_batch(random.Random(8), 3000, 300)
     asked = priced(summed(groups=2), life=2)
     expected = book_reference(records, asked, MemoryTally(), key="k")
-    monkeypatch.setattr(people, "_ROWS", 100)
-    monkeypatch.setattr(people, "_BYTES", 2**20)
+    monkeypatch.setattr(index, "_TARGET", 100)
+    monkeypatch.setattr(index, "_ASKED", 70)
     source = find_source(to_arrow(records, ["region"]))
     assert equal(DuckDB(threads=3, memory=2**26).book(source, asked, MemoryTally(), key="k"), expected)
     seen: list[float] = []

@@ -34,7 +34,7 @@ __all__ = [
 
 PRIME = 2**31 - 1
 _PRIME, _BITS = np.uint64(PRIME), np.uint64(31)
-_CHUNK = 2**18  # few calls: threads wait for each other between them
+_CHUNK = 2**14
 Words = NDArray[np.int64]
 Seeds = tuple[Words, Words, Words]
 """Multiplier, shift and offset of each person."""
@@ -87,7 +87,7 @@ def priorities(numbers: Words, seeds: Seeds) -> Words:
         seeds: multiplier, shift and offset of the person of each number.
     """
     found = np.empty(len(numbers), np.int64)
-    for begin in range(0, len(numbers), _CHUNK):
+    for begin in range(0, len(numbers), _CHUNK):  # many passes over little memory
         piece = slice(begin, begin + _CHUNK)
         multiplier, shift, offset = (seed[piece].view(np.uint64) for seed in seeds)
         moved = numbers[piece].view(np.uint64) + shift

@@ -8,30 +8,28 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlglot import exp
 
 from chronodp.engines.attach import attached
-from chronodp.engines.choice import seeds_of_none, seeds_of_words
+from chronodp.engines.choice import Seeds
 from chronodp.engines.embedded_keys import Limits, gather_held_keys
-from chronodp.engines.entries import entry_digits
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.kernel import Bounded, bound
-from chronodp.engines.lives import Booked, Digests, LifeQuestion, Payers, Tally
+from chronodp.engines.lives import Booked, LifeQuestion, Payers, Tally
 from chronodp.engines.lives_kernel import Kept, keep
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
-from chronodp.engines.people import Crowd, ahead, crowds
+from chronodp.engines.partitions import Partitions, ahead
+from chronodp.engines.people_index import Entries, PeopleIndex
 from chronodp.engines.question import TALLIED, Progress, Question
 from chronodp.engines.reading import ReadingCheck
-from chronodp.engines.rows import KEPT, Term, rows_select, rows_text
-from chronodp.engines.seeds import person_digest
+from chronodp.engines.rows import KEPT, rows_select, rows_text
 from chronodp.engines.session import Session
 from chronodp.engines.sizes import Sizes, SizesQuestion, counted_statement, sizes_statement
 from chronodp.engines.sources import Source, find_source
@@ -43,11 +41,9 @@ from chronodp.privacy import check_whole
 __all__ = ["DuckDB"]
 
 Result = TypeVar("Result")
-Words64 = NDArray[np.uint64]
-Steps = NDArray[np.int32]
-Entries = tuple[Digests, Digests]
+Known = TypeVar("Known")
 
-_MIDDLE, _HALF = 2**31, np.uint64(32)
+_BATCH = 2**20
 
 _sizes_text, _losses_text = (lru_cache(KEPT)(text) for text in (sizes_statement, losses_statement))
 
@@ -103,7 +99,8 @@ class DuckDB:
                     np.add.at(answer.squares, part.cells, question.square(part.totals))
             return answer if question.window is None else Totals.of_stays(question, answer.sums, answer.people)
 
-        answer = self._noted(source, question, ask, lambda totals, _: bool(totals.people.any()))
+        shared = 1 if _by_sql(question) else 2
+        answer = self._noted(source, question, ask, lambda totals, _: bool(totals.people.any()), shared=shared)
         progress(1.0)
         return answer
 
@@ -210,6 +207,8 @@ class DuckDB:
         question: Question,
         ask: Callable[[Session], Result],
         counts: Callable[[Result, Session], bool],
+        *,
+        shared: int = 2,
     ) -> Result:
         """Return what is asked, with a note for the owner of what was left unread; ``counts``: whether any row does."""
 
@@ -218,73 +217,73 @@ class DuckDB:
             note_unread(lambda: session.unread(question, partial(counts, answer)))
             return answer
 
-        return self._answered(source, question, noting)
+        return self._answered(source, question, noting, shared=shared)
 
-    def _answered(self, source: Source, question: Question, ask: Callable[[Session], Result]) -> Result:
-        limits: dict[str, Any] = {"memory": self.memory // 2, "threads": self.threads, "folder": self.folder}
+    def _answered(
+        self, source: Source, question: Question, ask: Callable[[Session], Result], *, shared: int = 2
+    ) -> Result:
+        """Return what is asked of a session that has the memory, ``shared`` with the rows of people beside it."""
+        limits: dict[str, Any] = {"memory": self.memory // shared, "threads": self.threads, "folder": self.folder}
         with attached(source, question.wanted, question.reading, **limits) as session:
             session.add_keys(question.groupings)
             return ask(session)
 
     def _parts(self, session: Session, question: Question, key: str, progress: Progress) -> Iterator[Bounded]:
-        """Yield bounded totals, some people at a time."""
-        digests = [person_digest(key)] if question.chooses else []
-
-        def work(crowd: Crowd, words: Words64, steps: Steps, cell_bits: int) -> Bounded:
-            seeds = seeds_of_words(*crowd.digests) if digests else seeds_of_none(len(crowd))
-            return bound(words, steps, cell_bits, question, seeds)
-
-        return self._bounded(session, question, digests, key, work, progress)
+        """Yield bounded totals, one stretch of people at a time."""
+        return self._stretches(
+            session,
+            question,
+            lambda crowd: crowd.seeds(key if question.chooses else None),
+            lambda words, steps, cell_bits, seeds: bound(words, steps, cell_bits, question, seeds),
+            progress,
+        )
 
     def _lives(
         self, session: Session, asked: LifeQuestion, tally: Tally, key: str, progress: Progress
     ) -> Iterator[tuple[Kept, Entries]]:
-        """Yield what counts, some people at a time, and their entries."""
-        digests = [entry_digits(exp.Literal.string(asked.salt), "duckdb")]
-        digests += [person_digest(key)] if asked.chooses else []
+        """Yield what counts, one stretch of people at a time, and everyone's entries."""
 
-        def work(crowd: Crowd, words: Words64, steps: Steps, cell_bits: int) -> tuple[Kept, Entries]:
-            found, *chosen = crowd.digests
-            seeds = seeds_of_words(*chosen) if chosen else seeds_of_none(len(crowd))
-            entries = found[:, 0], found[:, 1]
+        def beside(crowd: PeopleIndex) -> Iterator[tuple[Seeds, Entries]]:
+            return crowd.seeds_and_entries(key if asked.chooses else None, asked.salt)
+
+        def work(
+            words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int, known: tuple[Seeds, Entries]
+        ) -> tuple[Kept, Entries]:
+            seeds, entries = known
             return keep(words, steps, cell_bits, asked, seeds, asked.room(tally, *entries)), entries
 
-        return self._bounded(session, asked.question, digests, key, work, progress)
+        return self._stretches(session, asked.question, beside, work, progress)
 
-    def _bounded(
+    def _stretches(
         self,
         session: Session,
         question: Question,
-        digests: Sequence[Term],
-        key: str,
-        work: Callable[[Crowd, Words64, Steps, int], Result],
+        beside: Callable[[PeopleIndex], Iterator[Known]],
+        work: Callable[[NDArray[np.uint64], NDArray[np.int32], int, Known], Result],
         progress: Progress,
     ) -> Iterator[Result]:
-        """Yield what is made of some people at a time, of their rows as words and steps for the packed sort."""
+        """Yield what is made of the rows of each stretch of people, and of what is known of these people beside."""
         cell_bits = max(1, (question.cells - 1).bit_length())
-        # Steps are within 32 bits, moved so that none is negative; a plan refuses far fewer cells than 31 bits number.
-        word = f"((period * {question.places} + place) << 32) | (steps + {_MIDDLE})"
-        people = crowds(
-            session,
-            f"(SELECT person, {word} AS row_ FROM {rows_text(question, session.parts)})",
-            digests,
-            key=key,
-            memory=self.memory // 2,
-            folder=self.folder,
-            progress=lambda done: progress(0.9 * done),
-        )
+        crowd = PeopleIndex.gather(session, question, cell_bits=cell_bits)
+        count = len(crowd.begins)
+        progress(0.1)
+        with Partitions((np.uint64, np.int32), memory=self.memory // 2, folder=self.folder) as store:
+            _collect(session, question, crowd, cell_bits, store, progress)
 
-        def worked(crowd: Crowd) -> Result:
-            words = crowd.numbered(cell_bits)
-            words |= crowd.rows >> _HALF
-            steps = (crowd.rows.astype(np.uint32) ^ np.uint32(_MIDDLE)).view(np.int32)
-            return work(crowd, words, steps, cell_bits)
+            def taken(stretch_and_known: tuple[int, Known]) -> Result:
+                stretch, known = stretch_and_known
+                words, steps = store.take(stretch)
+                words -= np.uint64(int(crowd.begins[stretch]) << cell_bits)
+                return work(words, steps, cell_bits, known)
 
-        return ahead(people, worked, self.threads or os.cpu_count() or 1)
+            workers = self.threads or os.cpu_count() or 1
+            for number, part in enumerate(ahead(enumerate(beside(crowd)), taken, workers)):
+                progress(0.6 + 0.4 * (number + 1) / count)
+                yield part
 
 
 def _by_sql(question: Question) -> bool:
-    """Whether DuckDB bounds people by itself: as fast as it reads, where nothing is chosen of what they have."""
+    """Whether DuckDB bounds people by itself, on all cores: where nothing is chosen of what they have."""
     if question.user is None or question.norm is not None:
         return True
     return not question.chooses and question.window is None and question.weighed_bins == 1
@@ -311,3 +310,18 @@ def _tally_rows(session: Session, question: Question) -> tuple[int, ...]:
     low, high = question.clip
     clipped = f"greatest(least(steps, {high}), {low})"
     return session.row(f"SELECT count(*), coalesce(sum(steps), 0), coalesce(sum({clipped}), 0) FROM {selected}")
+
+
+def _collect(
+    session: Session, question: Question, crowd: PeopleIndex, cell_bits: int, store: Partitions, progress: Progress
+) -> None:
+    """Read the rows, each as a word of its person and its cell, into their stretches."""
+    cell = f"(period * {question.places} + place)::UBIGINT"
+    rows = rows_text(question, session.parts)
+    query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps FROM {rows} JOIN names ON person = written"
+    bits, done = np.uint64(cell_bits), 0
+    for words, steps in session.numbers(query, _BATCH, rows=crowd.rows):
+        where = crowd.stretches_of((words >> bits).astype(np.int64))
+        store.add(where, words, steps)
+        done += len(words)
+        progress(0.1 + 0.5 * done / crowd.rows)

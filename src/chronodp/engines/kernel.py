@@ -9,7 +9,7 @@ Steps 3 to 5 of "What is computed" in ``docs/explanation/proofs/bounding.md``: `
     highest bits     cell_bits bits     lowest r bits
     person           cell               row's place in the stretch
 
-Persons count from 0 within the stretch; `people` hands over so few that all three fit 64 bits. After the
+Persons count from 0 within the stretch; `people_index` makes stretches so short that all three fit 64 bits. After the
 sort equal (person, cell) lie together, and the row says which of ``steps`` belongs to the word.
 """
 

@@ -24,7 +24,7 @@ __all__ = ["fits", "key_number", "keyed_text", "people_statement", "weights_stat
 
 @lru_cache(maxsize=KEPT)
 def keyed_text(asked: KeysQuestion, parts: tuple[Part, ...], *, noted: bool = False) -> str:
-    """Return the rows that count, their keys as written, as a text to select from."""
+    """Return the rows that count, their persons and keys as written, as a text to select from."""
     return (
         _keyed_select(asked, parts, "duckdb", written=True, noted=noted)
         .subquery("rows_", copy=False)
@@ -37,15 +37,15 @@ def _keyed_select(
 ) -> exp.Select:
     """Return the rows that count: person (unless every row stands for itself), period, and the key as a text.
 
-    With ``written``, keys are as they stand or null; only a derived key is what it is.
+    With ``written``, persons and keys are as they stand or null; only a derived key is what it is.
     """
     question, name = asked.question, f"group_{len(asked.question.groupings)}"
     query = exp.select(period_number(question).as_("period"), exp.column(name).as_("text_"))
     if question.user is not None:
         query = query.select(exp.column("person"), copy=False)
-    unread = (name,) if written else ()
+    unread = ("person", name) if written else ()
     placed = placed_select(asked.reading, parts, columns_for(question, dialect), unread=unread)
-    return counted_rows(query, placed, question, noted=noted)
+    return counted_rows(query, placed, question, person=not written, noted=noted)
 
 
 def people_statement(asked: KeysQuestion, parts: Sequence[Part], *, key: str, dialect: str) -> str:

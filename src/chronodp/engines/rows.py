@@ -50,25 +50,31 @@ KEPT = 8
 """Texts of a kind that are kept for who asks the same again: to write one can take longer than to answer it."""
 
 
-def rows_select(question: Question, parts: Sequence[Part], dialect: str = "duckdb") -> exp.Select:
-    """Return the rows that count: person (unless every row stands for itself), period, place and steps."""
+def rows_select(
+    question: Question, parts: Sequence[Part], dialect: str = "duckdb", *, written: bool = False
+) -> exp.Select:
+    """Return the rows that count: person (unless every row stands for itself), period, place and steps.
+
+    With ``written``, persons are names as they stand or null, for a join with `names_text`.
+    """
     # Nothing that is built here is used twice: whatever would be copied on the way up is not.
     computed = {"period": period_number(question), "place": _place(question), "steps": _steps(question)}
     query = exp.select(*(_named(term, name) for name, term in computed.items()), copy=False)
     if question.user is not None:
         query = query.select(exp.column("person"), copy=False)
-    placed = placed_select(question, parts, columns_for(question, dialect))
-    return counted_rows(query, placed, question, noted=dialect == "duckdb")
+    unread = ("person",) if written else ()
+    placed = placed_select(question, parts, columns_for(question, dialect), unread=unread)
+    return counted_rows(query, placed, question, person=not written, noted=dialect == "duckdb")
 
 
 @lru_cache(maxsize=KEPT)
 def rows_text(question: Question, parts: tuple[Part, ...]) -> str:
-    """Return the rows that count as a text to select from."""
-    return rows_select(question, parts).subquery("rows_", copy=False).sql("duckdb", copy=False)
+    """Return the rows that count, their persons as written, as a text to select from."""
+    return rows_select(question, parts, written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
 
 
-def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, noted: bool) -> exp.Select:
-    """Return what is selected of the rows that count, from all of them.
+def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, person: bool, noted: bool) -> exp.Select:
+    """Return what is selected of the rows that count, from all of them; ``person``: whether each must have a person.
 
     Where it is ``noted``, the sequences `UNREAD` count rows that are left out because they cannot be read. Whether a
     row counts does not hang on it.
@@ -87,19 +93,22 @@ def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, n
     # NULL is not TRUE: the row is left out.
     kept = [] if question.where is None else [exp.column("kept")]
     if not noted:
-        return query.where(*within, *complete(question), *kept, copy=False)
+        return query.where(*within, *complete(question, person=person), *kept, copy=False)
     # A sequence is all that a filter can write; counting elsewhere would read the table twice. One CASE, so that each
     # row meets one counter, and meets it once.
     left_out = [exp.If(this=exp.Not(this=exp.func("COALESCE", one, exp.false())), true=exp.false()) for one in kept]
-    for argument, condition in lacking(question).items():
+    if question.user is not None and not person:  # names as they stand: `PeopleIndex` counts who has none
+        nobody = exp.or_(exp.column("person").is_(exp.null()), exp.column("person").eq(exp.Literal.string("")))
+        left_out.append(exp.If(this=nobody, true=exp.false()))
+    for argument, condition in lacking(question, person=person).items():
         counted = exp.Anonymous(this="NEXTVAL", expressions=[exp.Literal.string(UNREAD[argument])])
         left_out.append(exp.If(this=condition, true=counted < 0))
     return query.where(exp.Case(ifs=left_out, default=exp.and_(*within, copy=False)), copy=False)
 
 
-def lacking(question: Question) -> dict[str, Term]:
+def lacking(question: Question, *, person: bool = True) -> dict[str, Term]:
     """Return when a row cannot be read, by the argument that it lacks; the first that holds counts."""
-    needed = {"user": ("person", question.user), "time": ("instant", question.time)}
+    needed = {"user": ("person", question.user if person else None), "time": ("instant", question.time)}
     needed["value"] = "number", question.value
     return {
         argument: exp.column(name).is_(exp.null()) for argument, (name, column) in needed.items() if column is not None
@@ -177,9 +186,9 @@ def _has_texts(question: Question, parts: Sequence[Part]) -> bool:
     return any(part.find(role, column)[1].kind == "text" for part in parts for _, role, column in wanted)
 
 
-def complete(question: Question) -> list[Term]:
-    """Return the conditions that a row has a person and a number, if needed."""
-    needed = {"person": question.user, "number": question.value}
+def complete(question: Question, *, person: bool = True) -> list[Term]:
+    """Return the conditions that a row has a person (unless that is looked at elsewhere) and a number, if needed."""
+    needed = {"person": question.user if person else None, "number": question.value}
     return [exp.column(name).is_(exp.null()).not_() for name, column in needed.items() if column is not None]
 
 

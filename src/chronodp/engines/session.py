@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines.csv_files import CsvGroup
-from chronodp.engines.question import Grouping, Progress, Question
+from chronodp.engines.question import Grouping, Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import UNREAD
 from chronodp.engines.sources import FileSource, Source
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["Session", "reason_of"]
-
-_LOOK = 0.05  # seconds between looks at how far DuckDB is
-_LINE = 8  # bytes of a line at least, if it says a time and a person
-_PACKED = 1032  # times as long as a compressed text can be
 
 
 class Session:
@@ -42,6 +37,7 @@ class Session:
     ) -> None:
         self._connection, self._source, self._csv = connection, source, csv
         self.parts = tuple(parts)
+        self._unnamed = 0
         connection.execute("; ".join(f"CREATE SEQUENCE {name} MINVALUE 0 START 0" for name in UNREAD.values()))
 
     def run(self, statement: str) -> None:
@@ -67,33 +63,22 @@ class Session:
             found = self._connection.execute(query).fetchnumpy()
         return {name: np.asarray(values).astype(np.int64) for name, values in found.items()}
 
-    def batches(self, query: str, size: int, *, progress: Progress = lambda _: None) -> Iterator[pyarrow.RecordBatch]:
-        """Yield an answer in pieces of about ``size`` rows; until the first one comes, tell how far DuckDB is."""
+    def batches(self, query: str, size: int) -> Iterator[pyarrow.RecordBatch]:
+        """Yield an answer in pieces of about ``size`` rows."""
+        with self._translated():
+            yield from self._connection.sql(query).to_arrow_reader(size)
 
-        def begin() -> tuple[Iterator[pyarrow.RecordBatch], pyarrow.RecordBatch | None]:
-            pieces = iter(self._connection.sql(query).to_arrow_reader(size))
-            return pieces, next(pieces, None)
-
-        with self._translated(), ThreadPoolExecutor(1) as aside:
-            begun = aside.submit(begin)
-            try:
-                while not wait([begun], timeout=_LOOK).done:
-                    progress(max(0.0, self._connection.query_progress() / 100))
-            except BaseException:  # whoever is told may have had enough
-                self._connection.interrupt()
-                raise
-            pieces, first = begun.result()
-            if first is not None:
-                yield first
-                yield from pieces
-
-    def most_rows(self, enough: int) -> int:
-        """Return how many rows the source has; of CSV files at most that many, as long as these are ``enough``."""
-        paths = [Path(path) for group in self._csv for path in group.paths]
-        most = sum(path.stat().st_size * (_PACKED if path.suffix in (".gz", ".zst") else 1) for path in paths) // _LINE
-        if paths and most <= enough:  # to count lines takes a tenth of reading them
-            return most
-        return sum(self.row(f"SELECT count(*) FROM {part.table}")[0] for part in self.parts)
+    def numbers(self, query: str, size: int, *, rows: int | None = None) -> Iterator[list[NDArray[Any]]]:
+        """Yield an answer of numbers by column, in pieces of about ``size`` rows; at once if it has so few ``rows``."""
+        if rows is None or rows > size:
+            for batch in self.batches(query, size):
+                yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+            return
+        with self._translated():  # what comes in pieces is planned twice, which takes longer than a small answer
+            found = self._connection.execute(query).fetchnumpy()
+        columns = [np.asarray(values) for values in found.values()]
+        if len(columns[0]):  # no piece is empty
+            yield columns
 
     def add_keys(self, groupings: tuple[Grouping, ...]) -> None:
         """Make the public keys of groups known as ``keys_0 (key, code)`` and so on."""
@@ -104,10 +89,15 @@ class Session:
             table = pyarrow.table({"key": pyarrow.array(grouping.keys, pyarrow.string()), "code": codes})
             self._connection.register(f"keys_{index}", table)
 
+    def note_unnamed(self, rows: int) -> None:
+        """Note how many rows have no person, where these are counted apart from others."""
+        self._unnamed = rows
+
     def unread(self, question: Question, counts: Callable[[Session], bool]) -> str:
         """Return what the owner is told of rows that could not be read so far; ``counts``: whether any row counts."""
         counters = ", ".join(f"nextval('{name}')" for name in UNREAD.values())
         found = dict(zip(UNREAD, self.row(f"SELECT {counters}"), strict=True))
+        found["user"] += self._unnamed
         rows, some = 0, counts(self)
         if any(found.values()) or not some:  # to count lines takes a tenth of reading them
             rows = sum(self.row(f"SELECT count(*) FROM {part.table}")[0] for part in self.parts)
